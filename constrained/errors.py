@@ -1,0 +1,144 @@
+"""Every error the library raises on bad input, as one tree.
+
+    ConstrainedError (ValueError)
+    ├── GrammarError
+    │   ├── GrammarSyntaxError          a grammar text cannot be read: line, column, caret
+    │   ├── RegexError                  a pattern cannot be read or is not regular: position
+    │   ├── SchemaError                 a JSON Schema is wrong: JSON Pointer
+    │   │   ├── UnsupportedSchemaError  right, but not enforced exactly: refused
+    │   │   └── UnsatisfiableSchemaError  nothing can satisfy it
+    │   └── UnsatisfiableGrammarError   no text (or none this vocabulary can spell) fits
+    ├── GrammarLimitError               a field of ``Limits`` was reached: names it and its value
+    └── TokenizerError                  a vocabulary cannot be read or contradicts itself
+
+A message says where, what was expected and what to do, in at most ``MAX_MESSAGE`` characters; it never
+echoes more than ``MAX_ECHO`` characters of the input, and it carries no file path and no address.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ConstrainedError",
+    "GrammarError",
+    "GrammarLimitError",
+    "GrammarSyntaxError",
+    "RegexError",
+    "SchemaError",
+    "TokenizerError",
+    "UnsatisfiableGrammarError",
+    "UnsatisfiableSchemaError",
+    "UnsupportedSchemaError",
+]
+
+MAX_MESSAGE = 2000
+MAX_ECHO = 200
+
+
+def echo(text: str | bytes, limit: int = MAX_ECHO) -> str:
+    """``text`` as it may stand in a message: printable, quoted, at most ``limit`` characters."""
+    shown = repr(text if len(text) <= limit else text[:limit])
+    if len(shown) > limit:
+        shown = shown[: limit - 2] + shown[-1]
+    return shown if len(text) <= limit else shown + f"... ({len(text)} in all)"
+
+
+class ConstrainedError(ValueError):
+    """Base of all errors of this library. ``hint`` says what to do."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        self.hint = hint
+        text = message if hint is None else f"{message}\nhint: {hint}"
+        if len(text) > MAX_MESSAGE:
+            text = text[: MAX_MESSAGE - 3] + "..."
+        super().__init__(text)
+
+
+class GrammarError(ConstrainedError):
+    """A grammar, pattern or schema cannot be used."""
+
+
+class GrammarSyntaxError(GrammarError):
+    """A grammar text cannot be read. ``line`` and ``column`` count from 1; 0 where there is no place."""
+
+    def __init__(self, message: str, *, line: int = 0, column: int = 0, source: str | None = None,
+                 hint: str | None = None) -> None:
+        self.line = line
+        self.column = column
+        place = f"line {line}, column {column}: " if line else ""
+        text = place + message
+        if source is not None and line:
+            text += "\n" + caret(source, line, column)
+        super().__init__(text, hint=hint)
+
+
+class RegexError(GrammarError):
+    """A pattern cannot be read, or is not a regular language. ``position`` counts characters from 0."""
+
+    def __init__(self, message: str, *, pattern: str = "", position: int = 0, hint: str | None = None) -> None:
+        self.pattern = pattern[:MAX_ECHO]
+        self.position = position
+        text = f"{message} at position {position}"
+        if pattern:
+            window, offset = _window(pattern, position)
+            text += f"\n  {window}\n  {' ' * offset}^"
+        super().__init__(text, hint=hint)
+
+
+class SchemaError(GrammarError):
+    """A JSON Schema is wrong at ``pointer`` (a JSON Pointer, RFC 6901)."""
+
+    def __init__(self, message: str, *, pointer: str = "", hint: str | None = None) -> None:
+        self.pointer = pointer
+        super().__init__(f"at {echo(pointer)}: {message}", hint=hint)
+
+
+class UnsupportedSchemaError(SchemaError):
+    """The schema is right but something in it is not enforced exactly."""
+
+
+class UnsatisfiableSchemaError(SchemaError):
+    """No value satisfies the schema."""
+
+
+class UnsatisfiableGrammarError(GrammarError):
+    """No text fits the grammar, or none that the vocabulary can spell."""
+
+
+class GrammarLimitError(ConstrainedError):
+    """A field of :class:`constrained.Limits` was reached: ``limit`` names it, ``value`` is its setting."""
+
+    def __init__(self, limit: str, value: int, message: str, *, hint: str | None = None) -> None:
+        self.limit = limit
+        self.value = value
+        super().__init__(f"{message} (Limits.{limit} = {value})",
+                         hint=hint or f"simplify the input, or raise Limits({limit}=...)")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild_limit_error, (self.limit, self.value, str(self)))
+
+
+class TokenizerError(ConstrainedError):
+    """A tokenizer or vocabulary cannot be read, or contradicts itself."""
+
+
+def _rebuild_limit_error(limit: str, value: int, text: str) -> GrammarLimitError:
+    error = GrammarLimitError.__new__(GrammarLimitError)
+    ValueError.__init__(error, text)
+    error.limit, error.value, error.hint = limit, value, None
+    return error
+
+
+def _window(text: str, position: int, width: int = 60) -> tuple[str, int]:
+    """A one-line cut of ``text`` around ``position`` and the caret's offset in it."""
+    start = max(0, min(position - width // 2, len(text) - width))
+    cut = text[start : start + width]
+    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in cut)
+    return shown, position - start
+
+
+def caret(source: str, line: int, column: int) -> str:
+    """The source line (cut to a window) and a caret under ``column``; both count from 1."""
+    lines = source.split("\n", line)
+    text = lines[line - 1] if line - 1 < len(lines) else ""
+    window, offset = _window(text, column - 1)
+    return f"  {window}\n  {' ' * offset}^"

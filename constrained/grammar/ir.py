@@ -1,0 +1,139 @@
+"""Grammar IR: what front ends produce and the engine runs.
+
+A grammar is a map from rule names to expressions. An expression is one of the small frozen nodes below;
+sharing sub-expressions is fine (they are compared by identity, never by value, so that deep trees never
+recurse). The language is over *bytes*: characters stand for their UTF-8 encoding. Front ends know nothing
+of the engine; the engine knows no front end.
+
+Invariants: ``CharClass.ranges`` are sorted, disjoint, non-adjacent and free of surrogates; ``Repeat`` has
+``0 <= minimum <= maximum``; every ``Reference`` names a rule (checked by ``Grammar``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Union
+
+__all__ = [
+    "AnyTextUntil",
+    "ByteDfa",
+    "CharClass",
+    "Choice",
+    "Expr",
+    "Literal",
+    "Reference",
+    "Repeat",
+    "Sequence",
+    "TokenReference",
+    "children",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literal:
+    """Exactly these bytes (empty: the empty text)."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CharClass:
+    """One code point out of ``ranges``, inclusive ``(first, last)`` pairs. No ranges: nothing matches."""
+
+    ranges: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Sequence:
+    """All items in order. No items: the empty text."""
+
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Choice:
+    """Any one option. No options: nothing matches."""
+
+    options: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Repeat:
+    """``body`` between ``minimum`` and ``maximum`` times; ``maximum`` None: without end."""
+
+    body: Expr
+    minimum: int
+    maximum: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """The rule of this name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenReference:
+    """Exactly one token, by its id or by its text in the vocabulary (control tokens included).
+
+    ``tokens`` holds ids and texts; any one of them matches. ``exclude`` True: any *control or added* token
+    is meant by id only, every token but these. Resolved against the vocabulary when compiled.
+    """
+
+    tokens: tuple[int | str, ...]
+    exclude: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnyTextUntil:
+    """UTF-8 text that contains none of ``stops``, then one of them (``consume``) or none.
+
+    With ``consume`` False it is simply any text in which no stop occurs.
+    """
+
+    stops: tuple[bytes, ...]
+    consume: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ByteDfa:
+    """A deterministic automaton over bytes: look-around, intersection and complement end as one.
+
+    ``transitions[s]`` is a tuple of ``(first byte, last byte, next state)``, sorted and disjoint. State 0 starts.
+    """
+
+    transitions: tuple[tuple[tuple[int, int, int], ...], ...]
+    accepting: frozenset[int]
+
+
+Expr = Union[Literal, CharClass, Sequence, Choice, Repeat, Reference, TokenReference, AnyTextUntil, ByteDfa]
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """The direct sub-expressions, in order."""
+    if isinstance(expr, Sequence):
+        return expr.items
+    if isinstance(expr, Choice):
+        return expr.options
+    if isinstance(expr, Repeat):
+        return (expr.body,)
+    return ()
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """Every node once for each place it stands in, parents first, without recursion."""
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RuleSet:
+    """Named rules and the root: the checked value inside a ``Grammar``."""
+
+    rules: Mapping[str, Expr]
+    root: str

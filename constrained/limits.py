@@ -1,0 +1,53 @@
+"""All budgets of the library as one frozen value.
+
+Every field has a default, a reason and a cost. Reaching one raises ``GrammarLimitError`` naming the field
+and its value, leaves the object in hand usable, and gives the same verdict on every machine: budgets count
+work and memory, never time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+__all__ = ["Limits"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Budgets for reading, compiling and running a grammar."""
+
+    max_source_chars: int = 16_000_000
+    """Characters of a grammar, pattern or schema text. Reading costs about 1 us a character."""
+
+    max_nesting: int = 1_000
+    """Depth of groups in a source text. Passes over the tree use explicit stacks; this bounds their memory."""
+
+    max_positions: int = 4_000_000
+    """Automaton positions of one grammar (a byte of a literal is one). About 40 bytes each."""
+
+    max_dfa_states: int = 20_000
+    """States of one look-around or intersection, which is determinised while compiling. About 10 us each."""
+
+    max_repeat: int = (1 << 31) - 1
+    """Largest finite bound in a counted repetition. Counters are 32-bit registers."""
+
+    max_threads: int = 20_000
+    """Live alternatives of one automaton state (counter sets and ambiguity). A step costs about 0.1 us each."""
+
+    max_states: int = 4_000_000
+    """Interned states of one automaton before its caches start a new epoch. About 100 bytes each."""
+
+    max_automaton_bytes: int = 512 << 20
+    """Memory of one automaton before its caches start a new epoch."""
+
+    max_mask_bytes: int = 64 << 20
+    """Finished masks one automaton keeps; when full they are dropped and rebuilt on demand."""
+
+    max_walk_nodes: int = 50_000_000
+    """Trie nodes one mask may visit. About 2 ns each once the automaton's rows are built."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
+                raise ValueError(f"Limits.{field.name} must be a positive int, not {value!r}")
