@@ -1,0 +1,31 @@
+"""The parts that Cython compiles, and how to tell whether it did.
+
+A kernel is a Python file that begins with a ``# cython:`` directive. ``setup.py`` compiles every such file here;
+``COMPILED_MODULES`` names them, and a test holds the two equal. Uncompiled, the same files run as plain Python:
+right, but slow.
+"""
+
+from __future__ import annotations
+
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
+
+__all__ = ["COMPILED_MODULES", "is_compiled", "uncompiled_modules"]
+
+COMPILED_MODULES = ("logits",)
+
+
+def uncompiled_modules() -> tuple[str, ...]:
+    """The kernels that would be (or were) loaded from Python source, by full name."""
+    names = (f"{__name__}.{name}" for name in COMPILED_MODULES)
+    return tuple(name for name in names if not _origin(name).endswith(tuple(EXTENSION_SUFFIXES)))
+
+
+def is_compiled() -> bool:
+    """True when every kernel is compiled."""
+    return not uncompiled_modules()
+
+
+def _origin(name: str) -> str:
+    spec = find_spec(name)
+    return spec.origin or "" if spec is not None else ""

@@ -1,0 +1,60 @@
+"""The compiled kernels, and the packages of the wheel; everything else is in pyproject.toml.
+
+Each file of ``constrained/kernel`` whose first line is a ``# cython:`` directive is compiled. Without a
+compiler the build succeeds and the same files run uncompiled (slowly). Two switches at build time:
+
+- ``CONSTRAINED_REQUIRE_COMPILED=1``: fail when a kernel cannot be compiled.
+- ``CONSTRAINED_DISABLE_COMPILED=1``: compile nothing; the wheel is pure.
+
+Build in place for development: ``python setup.py -q build_ext --inplace``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from setuptools import Extension, find_packages, setup
+
+KERNEL = Path("constrained", "kernel")
+
+
+def switch(name: str) -> bool:
+    return os.environ.get(name, "") not in ("", "0")
+
+
+def kernel_extensions() -> list[Extension]:
+    required, disabled = switch("CONSTRAINED_REQUIRE_COMPILED"), switch("CONSTRAINED_DISABLE_COMPILED")
+    if required and disabled:
+        raise SystemExit("CONSTRAINED_REQUIRE_COMPILED and CONSTRAINED_DISABLE_COMPILED exclude each other")
+    if disabled:
+        return []
+    try:
+        from Cython.Build import cythonize
+    except ImportError:
+        if required:
+            raise SystemExit("CONSTRAINED_REQUIRE_COMPILED is set, but Cython is not installed") from None
+        return []
+    here = Path(__file__).parent
+    sources = [KERNEL / path.name for path in sorted((here / KERNEL).glob("*.py"))
+               if path.read_text(encoding="utf-8").startswith("# cython:")]
+    if not sources:
+        return []
+    flags = [] if os.name == "nt" else ["-O3", "-g0"]
+    extensions = cythonize(
+        [Extension(".".join(source.with_suffix("").parts), [source.as_posix()], extra_compile_args=flags)
+         for source in sources],
+        build_dir="build/cython",
+        quiet=True,
+    )
+    for extension in extensions:
+        extension.optional = not required  # set here: cythonize makes new Extension objects and drops the flag
+    return extensions
+
+
+setup(
+    packages=[*find_packages(include=["constrained", "constrained.*"]), "constrained.grammars"],
+    package_dir={"constrained.grammars": "grammars"},
+    package_data={"constrained": ["py.typed", "**/*.pyi", "**/*.pxd"], "constrained.grammars": ["**/*"]},
+    ext_modules=kernel_extensions(),
+)

@@ -1,0 +1,85 @@
+"""Which kernels run, and what all tests share.
+
+- ``CONSTRAINED_TEST_PURE=1``: kernels are loaded from their Python source even where they are compiled.
+- ``CONSTRAINED_TEST_SHIM=1``: the same, and without Cython's uncompiled mode: on ``cython_shim`` alone.
+- ``CONSTRAINED_REQUIRE_COMPILED=1``: the run fails unless every kernel is compiled.
+- A kernel source newer than its compiled file ends the run: the compiled one would win silently.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.abc import MetaPathFinder
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
+from importlib.util import spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+KERNEL = Path(__file__).resolve().parent.parent / "constrained" / "kernel"
+
+
+def switch(name: str) -> bool:
+    return os.environ.get(name, "") not in ("", "0")
+
+
+SHIM = switch("CONSTRAINED_TEST_SHIM")
+PURE = SHIM or switch("CONSTRAINED_TEST_PURE")
+REQUIRED = switch("CONSTRAINED_REQUIRE_COMPILED")
+BUILD = "python setup.py -q build_ext --inplace"
+BUILD = "python setup.py -q build_ext --inplace"
+
+
+class SourceOnly(MetaPathFinder):
+    """Finds ``constrained.kernel.x`` as ``x.py``, whether or not a compiled ``x`` lies beside it."""
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        package, _, name = fullname.rpartition(".")
+        source = KERNEL / f"{name}.py"
+        if package != "constrained.kernel" or not source.exists():
+            return None
+        return spec_from_file_location(fullname, source)
+
+
+if PURE:
+    if any(name.startswith("constrained.kernel.") for name in sys.modules):
+        raise pytest.UsageError("constrained.kernel was imported before tests/conftest.py")
+    sys.meta_path.insert(0, SourceOnly())
+if SHIM:
+    sys.modules["cython"] = None  # type: ignore[assignment]  # "import cython" now raises ImportError
+
+
+def stale_kernels() -> list[str]:
+    """Kernels whose source (or .pxd) is newer than what was compiled from it."""
+    stale = []
+    for binary in KERNEL.iterdir():
+        name = next((binary.name.removesuffix(s) for s in EXTENSION_SUFFIXES if binary.name.endswith(s)), None)
+        if name is None:
+            continue
+        for suffix in (".py", ".pxd"):
+            source = KERNEL / (name + suffix)
+            if source.exists() and source.stat().st_mtime > binary.stat().st_mtime:
+                stale.append(source.name)
+    return stale
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    from constrained.kernel import uncompiled_modules
+
+    if PURE and REQUIRED:
+        raise pytest.UsageError("CONSTRAINED_TEST_PURE and CONSTRAINED_REQUIRE_COMPILED exclude each other")
+    if not PURE and (stale := stale_kernels()):
+        raise pytest.UsageError(f"newer than what was compiled from them: {', '.join(stale)}; run: {BUILD}")
+    if REQUIRED and (missing := uncompiled_modules()):
+        raise pytest.UsageError(f"not compiled: {', '.join(missing)}; run: {BUILD}")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    from constrained.kernel import COMPILED_MODULES, uncompiled_modules
+
+    missing = uncompiled_modules()
+    if not missing:
+        return "constrained kernels: compiled"
+    names = "all" if len(missing) == len(COMPILED_MODULES) else ", ".join(name.rpartition(".")[2] for name in missing)
+    return f"constrained kernels: uncompiled ({names}){' on the shim' if SHIM else ''}"

@@ -1,0 +1,45 @@
+"""One list of compiled modules, equal to the files; and the mode that was asked for is the mode that runs."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import constrained.kernel
+from constrained.kernel import COMPILED_MODULES, is_compiled, uncompiled_modules
+
+KERNEL = Path(constrained.kernel.__file__).parent
+
+
+def sources() -> list[Path]:
+    return [path for path in sorted(KERNEL.glob("*.py")) if path.read_text(encoding="utf-8").startswith("# cython:")]
+
+
+def test_the_list_names_the_files_that_setup_compiles() -> None:
+    assert sorted(COMPILED_MODULES) == [path.stem for path in sources()]
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: path.stem)
+def test_a_kernel_has_the_common_shape(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    directives = text.splitlines()[0]
+    for directive in ("language_level=3", "freethreading_compatible=True"):
+        assert directive in directives
+    assert "from constrained.kernel import cython_shim as cython" in text
+    assert path.with_suffix(".pyi").exists(), "mypy needs a stub: memoryviews and C types are no Python types"
+
+
+@pytest.mark.parametrize("name", COMPILED_MODULES)
+def test_a_kernel_says_in_which_mode_it_runs(name: str) -> None:
+    module = import_module(f"constrained.kernel.{name}")
+    assert module.is_compiled() is (f"constrained.kernel.{name}" not in uncompiled_modules())
+
+
+def test_the_mode_asked_for_is_the_mode_that_runs() -> None:
+    if os.environ.get("CONSTRAINED_TEST_PURE", "") not in ("", "0"):
+        assert len(uncompiled_modules()) == len(COMPILED_MODULES)
+    if os.environ.get("CONSTRAINED_REQUIRE_COMPILED", "") not in ("", "0"):
+        assert is_compiled()
