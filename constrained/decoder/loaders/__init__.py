@@ -1,0 +1,1 @@
+"""Checkpoints to models: GGUF files and safetensors directories, checked tensor by tensor."""

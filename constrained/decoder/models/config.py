@@ -1,0 +1,97 @@
+"""What a dense decoder-only transformer is, as one frozen value.
+
+The families differ in data only: biases, q/k norms, norms after the sublayers, the activation, a window
+and a RoPE table a layer, scales and soft caps. ``DecoderModel`` branches on these fields, never on the family's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from constrained.decoder.errors import ModelError
+
+__all__ = ["ACTIVATIONS", "ModelConfig", "RopeConfig"]
+
+ACTIVATIONS = ("silu", "gelu", "gelu_tanh")
+
+
+@dataclass(frozen=True, slots=True)
+class RopeConfig:
+    """One RoPE table (Su et al. 2021): ``kind`` names how the frequencies are scaled.
+
+    ``parameters`` are the numbers of the kind: ``factor`` (linear, dynamic, yarn, llama3), ``low_freq_factor``,
+    ``high_freq_factor``, ``original_max_position_embeddings`` (llama3, yarn), ``beta_fast``, ``beta_slow``,
+    ``attention_factor``, ``mscale``, ``mscale_all_dim``, ``truncate`` (yarn).
+    ``frequency_factors``, one number a frequency, divide the frequencies (the tensor ``rope_freqs`` of GGUF).
+    """
+
+    theta: float = 10000.0
+    kind: str = "default"
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    frequency_factors: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """Sizes and switches of one model. ``layer_windows[i]`` is the sliding window of layer i (None: all positions),
+    ``layer_ropes[i]`` the index into ``ropes`` of its RoPE table."""
+
+    family: str
+    vocab_size: int
+    hidden_size: int
+    intermediate_size: int
+    n_layers: int
+    n_heads: int
+    n_kv_heads: int
+    head_dim: int
+    max_position: int
+    rms_norm_eps: float
+    ropes: tuple[RopeConfig, ...]
+    layer_ropes: tuple[int, ...]
+    layer_windows: tuple[int | None, ...]
+    activation: str = "silu"
+    qkv_bias: bool = False
+    output_bias: bool = False
+    mlp_bias: bool = False
+    qk_norm: bool = False
+    post_norms: bool = False
+    norm_offset: bool = False
+    embedding_scale: float | None = None
+    attention_scale: float | None = None
+    final_softcap: float | None = None
+    tied: bool = False
+    bos_token_id: int | None = None
+    eos_token_ids: tuple[int, ...] = ()
+    pad_token_id: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("vocab_size", "hidden_size", "intermediate_size", "n_layers", "n_heads", "n_kv_heads", "head_dim",
+                     "max_position"):
+            if getattr(self, name) < 1:
+                raise ModelError(f"{name} must be positive, not {getattr(self, name)}")
+        if self.n_heads % self.n_kv_heads:
+            raise ModelError(f"n_heads ({self.n_heads}) is no multiple of n_kv_heads ({self.n_kv_heads})")
+        if self.head_dim % 2:
+            raise ModelError(f"head_dim ({self.head_dim}) must be even for rotary embeddings")
+        if len(self.layer_windows) != self.n_layers or len(self.layer_ropes) != self.n_layers:
+            raise ModelError(f"layer_windows and layer_ropes need one entry for each of the {self.n_layers} layers")
+        if any(index not in range(len(self.ropes)) for index in self.layer_ropes):
+            raise ModelError("layer_ropes points outside ropes")
+        if any(window is not None and window < 1 for window in self.layer_windows):
+            raise ModelError("a sliding window must be positive")
+        if self.activation not in ACTIVATIONS:
+            raise ModelError(f"unknown activation {self.activation!r}", hint=f"known: {', '.join(ACTIVATIONS)}")
+
+    @property
+    def scale(self) -> float:
+        """What query-key products are multiplied by."""
+        return self.head_dim**-0.5 if self.attention_scale is None else self.attention_scale
+
+    @property
+    def query_size(self) -> int:
+        return self.n_heads * self.head_dim
+
+    @property
+    def kv_size(self) -> int:
+        return self.n_kv_heads * self.head_dim

@@ -1,0 +1,180 @@
+"""The bookkeeping of a KV cache: which slots are taken, how long each is, which tokens it holds.
+
+A slot is *live* between ``allocate`` and ``free``. The tokens a caller ``remember``\\ s stay known after ``free``, so that a
+later request with the same beginning finds them, until the slot is handed out again (the one freed longest ago goes
+first, slots without remembered tokens before all).
+
+Invariant: remembered tokens of a slot never exceed its length; a truncated or overwritten slot forgets the rest.
+Cost: a prefix lookup compares arrays of all slots, O(slots * prompt) with numpy (microseconds for hundreds).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+
+import numpy as np
+
+from constrained.decoder.errors import CacheError, ModelError
+
+__all__ = ["SlotTable"]
+
+
+class SlotTable:
+    """Slots ``0 .. n_slots - 1`` of at most ``max_len`` tokens each. Subclasses hold the tensors."""
+
+    def __init__(self, n_slots: int, max_len: int) -> None:
+        if n_slots < 1 or max_len < 1:
+            raise ModelError(f"a cache needs at least one slot of one token, not {n_slots} of {max_len}")
+        self.n_slots = n_slots
+        self.max_len = max_len
+        self._lengths = [0] * n_slots
+        self._live = [False] * n_slots
+        self._tokens: list[np.ndarray | None] = [None] * n_slots
+        self._freed_at = [0] * n_slots
+        self._clock = 0
+
+    @property
+    def n_free(self) -> int:
+        """Slots that ``allocate`` can hand out."""
+        return self._live.count(False)
+
+    def allocate(self) -> int:
+        """An empty live slot. :class:`CacheError` if none is free."""
+        free = [slot for slot in range(self.n_slots) if not self._live[slot]]
+        if not free:
+            raise CacheError(f"all {self.n_slots} slots of the KV cache are taken", hint="free one, or make it larger")
+        slot = min(free, key=lambda s: (self._tokens[s] is not None, self._freed_at[s], s))
+        self._clear(slot)
+        self._live[slot] = True
+        return slot
+
+    def free(self, slot: int) -> None:
+        """Give a live slot back. What it holds stays findable if it was remembered."""
+        self._check_live(slot)
+        self._clock += 1
+        self._live[slot] = False
+        self._freed_at[slot] = self._clock
+        if self._tokens[slot] is None:
+            self._clear(slot)
+            self._freed_at[slot] = 0
+
+    def length(self, slot: int) -> int:
+        """Tokens in a live slot."""
+        self._check_live(slot)
+        return self._lengths[slot]
+
+    def truncate(self, slot: int, length: int) -> None:
+        """Roll a live slot back to its first ``length`` tokens."""
+        self._check_live(slot)
+        if not 0 <= length <= self._lengths[slot]:
+            raise ModelError(f"cannot truncate a slot of {self._lengths[slot]} tokens to {length}")
+        self._shorten(slot, length)
+
+    def remember(self, slot: int, tokens: Sequence[int] | np.ndarray) -> None:
+        """Tell which tokens a live slot holds (its first ``len(tokens)`` ones), for :meth:`longest_prefix`."""
+        self._check_live(slot)
+        known = np.asarray(tokens, dtype=np.int64).reshape(-1)
+        if len(known) > self._lengths[slot]:
+            raise ModelError(f"{len(known)} tokens remembered of a slot that holds {self._lengths[slot]}")
+        self._tokens[slot] = known.copy() if len(known) else None
+
+    def longest_prefix(self, tokens: Sequence[int] | np.ndarray) -> tuple[int, int]:
+        """``(slot, n)``: the slot, live or freed, whose remembered tokens share the longest beginning with ``tokens``,
+        and its length. ``(-1, 0)`` if none shares a token. Live slots win ties."""
+        wanted = np.asarray(tokens, dtype=np.int64).reshape(-1)
+        best, best_length = -1, 0
+        for slot, known in enumerate(self._tokens):
+            if known is None:
+                continue
+            size = min(len(known), len(wanted))
+            if size < best_length or not size:
+                continue
+            differs = known[:size] != wanted[:size]
+            shared = int(differs.argmax()) if differs.any() else size
+            if shared > best_length or (shared == best_length and shared and self._live[slot]
+                                        and not self._live[best]):
+                best, best_length = slot, shared
+        return best, best_length
+
+    def allocate_with_prefix(self, tokens: Sequence[int] | np.ndarray, *, limit: int | None = None) -> tuple[int, int]:
+        """A live slot that already holds the first n of ``tokens``, and n (at most ``limit``; by default all but the
+        last token, whose logits are still wanted). Reuses a freed slot in place, else copies from a live one."""
+        wanted = np.asarray(tokens, dtype=np.int64).reshape(-1)
+        limit = max(0, len(wanted) - 1) if limit is None else limit
+        source, shared = self.longest_prefix(wanted)
+        shared = min(shared, limit)
+        if not shared:
+            return self.allocate(), 0
+        if not self._live[source]:
+            self._live[source] = True
+            self._shorten(source, shared)
+            return source, shared
+        slot = self.allocate()
+        self.copy_prefix(source, slot, shared)
+        return slot, shared
+
+    def copy_prefix(self, src: int, dst: int, length: int) -> None:
+        """Make live slot ``dst`` hold the first ``length`` tokens of live slot ``src``; what ``dst`` held is lost."""
+        self._check_live(src)
+        self._check_live(dst)
+        if not 0 <= length <= self._lengths[src]:
+            raise ModelError(f"cannot copy {length} tokens of a slot that holds {self._lengths[src]}")
+        if src == dst:
+            self._shorten(dst, length)
+            return
+        self._copy(src, dst, length)
+        self._lengths[dst] = length
+        known = self._tokens[src]
+        self._tokens[dst] = known[:length].copy() if known is not None and length else None
+
+    def fork(self, src: int, length: int | None = None) -> int:
+        """A new live slot with the first ``length`` tokens (all of them) of ``src``."""
+        length = self.length(src) if length is None else length
+        if not 0 <= length <= self._lengths[src]:
+            raise ModelError(f"cannot fork {length} tokens of a slot that holds {self._lengths[src]}")
+        slot = self.allocate()
+        self.copy_prefix(src, slot, length)
+        return slot
+
+    def check_rows(self, slots: Sequence[int], lengths: Sequence[int], n_new: Sequence[int]) -> None:
+        """The rows of a forward pass, checked before anything is written."""
+        if not len(slots) == len(lengths) == len(n_new) or not slots:
+            raise ModelError(f"{len(slots)} slots, {len(lengths)} lengths and {len(n_new)} counts of new tokens differ")
+        if len(set(slots)) != len(slots):
+            raise ModelError("a slot stands in two rows of one forward pass")
+        for slot, length, new in zip(slots, lengths, n_new, strict=True):
+            self._check_live(slot)
+            if not 0 <= length <= self._lengths[slot]:
+                raise ModelError(f"a row says {length} tokens are cached, its slot holds {self._lengths[slot]}")
+            if new < 1:
+                raise ModelError("a row of a forward pass has no new token", hint="leave such rows out")
+            if length + new > self.max_len:
+                raise CacheError(f"{length} cached and {new} new tokens do not fit a slot of {self.max_len}",
+                                 hint="shorten the prompt, or make the cache longer")
+
+    def commit(self, slots: Sequence[int], ends: Sequence[int]) -> None:
+        """New lengths of live slots after their keys and values were written."""
+        for slot, end in zip(slots, ends, strict=True):
+            self._lengths[slot] = end
+
+    def _shorten(self, slot: int, length: int) -> None:
+        self._lengths[slot] = length
+        known = self._tokens[slot]
+        if known is not None and len(known) > length:
+            self._tokens[slot] = known[:length] if length else None
+
+    def _clear(self, slot: int) -> None:
+        self._lengths[slot] = 0
+        self._tokens[slot] = None
+
+    def _copy(self, src: int, dst: int, length: int) -> None:
+        raise NotImplementedError
+
+    def _check_live(self, slot: int) -> None:
+        try:
+            live = 0 <= operator.index(slot) < self.n_slots and self._live[slot]
+        except TypeError:
+            live = False
+        if not live:
+            raise ModelError(f"slot {slot!r} is not allocated")
