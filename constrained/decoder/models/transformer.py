@@ -96,13 +96,14 @@ class DecoderModel(nn.Module):
     def forward(self, input_ids: torch.Tensor, *, cache: SlotTable, slots: Sequence[int] | torch.Tensor,
                 lengths: Sequence[int], n_new: Sequence[int], logits_to_keep: int | Literal["all"] = 1,
                 allowed_ids: torch.Tensor | None = None, return_hidden: bool | Sequence[int] = False,
-                batch_invariant: bool = False) -> DecoderOutput:
+                batch_invariant: bool = False, with_logits: bool = True) -> DecoderOutput:
         """Run ``n_new[b]`` new tokens of each row (``input_ids [B, T]``, right-padded) after its ``lengths[b]`` cached ones.
 
         A row shorter in ``lengths`` than its slot is rolled back to it first. Afterwards the slot holds
         ``lengths[b] + n_new[b]`` tokens. ``allowed_ids [k]`` computes only these rows of the head.
         ``return_hidden`` asks for all layers' (True) or some layers' residual stream at the kept positions.
         ``batch_invariant`` runs row by row: results do not depend on the other rows, bit for bit.
+        ``with_logits=False`` leaves the head out: :meth:`head` then serves each row of ``hidden`` as it needs.
 
         Raises :class:`ModelError` for rows that contradict the cache or ids out of range, :class:`CacheError` where a
         slot is too short. Nothing is written then.
@@ -112,10 +113,10 @@ class DecoderModel(nn.Module):
         wanted = self._wanted_layers(return_hidden)
         if batch_invariant and len(slots) > 1:
             parts = [self._run(input_ids[row : row + 1], cache, slots[row : row + 1], lengths[row : row + 1],
-                               n_new[row : row + 1], logits_to_keep, allowed_ids, wanted)
+                               n_new[row : row + 1], logits_to_keep, allowed_ids, wanted, with_logits)
                      for row in range(len(slots))]
             return _stack(parts, right=logits_to_keep != "all")
-        return self._run(input_ids, cache, slots, lengths, n_new, logits_to_keep, allowed_ids, wanted)
+        return self._run(input_ids, cache, slots, lengths, n_new, logits_to_keep, allowed_ids, wanted, with_logits)
 
     @torch.inference_mode()
     def head(self, hidden: torch.Tensor, allowed_ids: torch.Tensor | None = None) -> torch.Tensor:
@@ -129,7 +130,7 @@ class DecoderModel(nn.Module):
 
     def _run(self, input_ids: torch.Tensor, cache: SlotTable, slots: Sequence[int], lengths: Sequence[int],
              n_new: Sequence[int], keep: int | Literal["all"], allowed_ids: torch.Tensor | None,
-             wanted: frozenset[int]) -> DecoderOutput:
+             wanted: frozenset[int], with_logits: bool) -> DecoderOutput:
         config = self.config
         spans = [(length, length + new) for length, new in zip(lengths, n_new, strict=True)]
         x = self._embed(_pack(input_ids, n_new))
@@ -172,6 +173,8 @@ class DecoderModel(nn.Module):
         cache.commit(slots, [end for _, end in spans])
         if kept is None:
             return DecoderOutput(None, {})
+        if not with_logits:
+            return DecoderOutput(None, hidden)
         logits = self._head(self._norm(kept.rows(x), self._final_norm), allowed_ids)
         return DecoderOutput(kept.place(logits), hidden)
 
