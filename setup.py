@@ -53,8 +53,7 @@ def kernel_extensions() -> list[Extension]:
 
 
 setup(
-    packages=[*find_packages(include=["constrained", "constrained.*"]), "constrained.grammars"],
-    package_dir={"constrained.grammars": "grammars"},
+    packages=find_packages(include=["constrained", "constrained.*"]),
     package_data={"constrained": ["py.typed", "**/*.pyi", "**/*.pxd"], "constrained.grammars": ["**/*"]},
     ext_modules=kernel_extensions(),
 )

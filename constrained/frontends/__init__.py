@@ -1,0 +1,1 @@
+"""Front ends: each reads one notation and makes a grammar of it (``RuleSet``)."""
