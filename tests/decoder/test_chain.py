@@ -234,7 +234,8 @@ def test_sample_in_one_call() -> None:
     assert torch.equal(one, sample(logits, generator=torch.Generator().manual_seed(1)))
     assert sample(logits, 0, tokens=[[1, 1], [0]], no_repeat_ngram_size=1).tolist() == [2, 1]
     for wrong in ({"temperature": -1.0}, {"mask": torch.zeros(2, 2, dtype=torch.bool)},
-                  {"ids": torch.tensor([1, 1, 2])}, {"seed": [1]}, {"seed": 1, "generator": torch.Generator()}, {"tokens": [[1]]}, {"top_p": 1.5}):
+                  {"ids": torch.tensor([1, 1, 2])}, {"seed": [1]},
+                  {"seed": 1, "generator": torch.Generator()}, {"tokens": [[1]]}, {"top_p": 1.5}):
         with pytest.raises(SamplingError):
             sample(logits, **wrong)
     with pytest.raises(SamplingError, match="no token"):
