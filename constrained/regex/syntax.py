@@ -1,0 +1,123 @@
+"""The tree of a parsed pattern: what both dialects' parsers make and everything else reads.
+
+Groups leave no node (no construct we accept can see a capture); flags are resolved while parsing: a
+``CharSet`` already holds every case variant, an ``Anchor`` the exact assertion. Nodes are frozen and compared
+by identity; passes over them use explicit stacks, so depth costs memory only.
+
+Invariants: ``CharSet.ranges`` obey ``charset``; ``Text.chars`` is not empty and free of surrogates;
+``Repeat`` has ``0 <= minimum <= maximum``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from constrained.regex.charset import Ranges
+
+__all__ = ["Alternation", "Anchor", "AnchorKind", "Atomic", "CharSet", "Concat", "Look", "Node", "Repeat", "Text",
+           "children", "walk"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """Exactly these characters, at least one."""
+
+    chars: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CharSet:
+    """One character out of ``ranges``; no ranges: nothing matches."""
+
+    ranges: Ranges
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Concat:
+    """All items in order; no items: the empty text."""
+
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Alternation:
+    """One option; the earlier is preferred (only atomic groups can tell)."""
+
+    options: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Repeat:
+    """``body`` ``minimum`` to ``maximum`` times (None: no end); only atomic groups see that ``lazy`` prefers fewer."""
+
+    body: Node
+    minimum: int
+    maximum: int | None
+    lazy: bool = False
+
+
+class AnchorKind(Enum):
+    """What an anchor asserts about its place in the text."""
+
+    START = "start of the text"
+    END = "end of the text"
+    END_OR_LAST_NEWLINE = "end of the text, or before a newline that ends it"
+    LINE_START = "start of the text, or after a line terminator"
+    LINE_END = "end of the text, or before a line terminator"
+    BOUNDARY = "between a word character and none"
+    NOT_BOUNDARY = "not between a word character and none"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Anchor:
+    """A zero-width test. ``chars``: the line terminators or word characters it looks for."""
+
+    kind: AnchorKind
+    chars: Ranges
+    position: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Look:
+    """A zero-width test: ``body`` matches from here on (``ahead``) or up to here; ``negative``: it does not."""
+
+    body: Node
+    ahead: bool
+    negative: bool
+    position: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Atomic:
+    """``body`` by its first match in order of preference, and by no other."""
+
+    body: Node
+    position: int
+
+
+Node = Text | CharSet | Concat | Alternation | Repeat | Anchor | Look | Atomic
+
+NOTHING = CharSet(())
+EMPTY = Concat(())
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The direct parts of ``node``, in order."""
+    if isinstance(node, Concat):
+        return node.items
+    if isinstance(node, Alternation):
+        return node.options
+    if isinstance(node, (Repeat, Look, Atomic)):
+        return (node.body,)
+    return ()
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Every node, parents first."""
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        yield top
+        stack.extend(reversed(children(top)))

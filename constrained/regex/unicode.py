@@ -1,0 +1,182 @@
+r"""Character classes and properties as ranges, taken from the running Python's own Unicode tables.
+
+Idea: nothing is copied that the interpreter knows. ``\w \d \s`` are asked of ``re`` itself over a string of
+all code points (about 3 ms, once); general categories and the derived binary properties come from
+``unicodedata`` and ``str`` methods (about 30 ms, once). Code points of planes 4 to 13 are unassigned and
+those of planes 15 and 16 private, in every version of Unicode so far, so planes 0 to 3 and 14 are looked at
+one by one. What Python has no table for is refused by name.
+
+Names are matched as ECMA-262 does (section "Runtime Semantics: UnicodeMatchProperty"): exactly, in the
+spellings of PropertyAliases.txt and PropertyValueAliases.txt.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import cache, lru_cache
+
+from constrained.regex.charset import ANY, Ranges, complement, intersection, normalise, of_text, subtract, union
+
+__all__ = ["ASCII_DIGITS", "ASCII_SPACES", "ASCII_WORD", "ECMA_LINE_ENDS", "ECMA_SPACES", "python_digits",
+           "python_spaces", "python_word", "unicode_property"]
+
+ASCII_DIGITS: Ranges = ((0x30, 0x39),)
+ASCII_SPACES: Ranges = ((0x09, 0x0D), (0x20, 0x20))
+ASCII_WORD: Ranges = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
+
+#: ECMA-262, "White Space" and "Line Terminators": what ``\s`` means there.
+ECMA_LINE_ENDS: Ranges = ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029))
+ECMA_SPACES: Ranges = ((0x09, 0x0D), (0x20, 0x20), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A),
+                       (0x2028, 0x2029), (0x202F, 0x202F), (0x205F, 0x205F), (0x3000, 0x3000), (0xFEFF, 0xFEFF))
+
+_FIRST_UNASSIGNED_PLANE = 0x40000
+_PLANE_14 = 0xE0000
+_PLANE_14_END = 0xE0FFF
+_PRIVATE: Ranges = ((0xF0000, 0xFFFFD), (0x100000, 0x10FFFD))
+
+
+@cache
+def _code_points() -> str:
+    return "".join(map(chr, range(_FIRST_UNASSIGNED_PLANE))) + "".join(map(chr, range(_PLANE_14, _PLANE_14_END + 1)))
+
+
+def _place(index: int) -> int:
+    """The code point at ``index`` of ``_code_points``."""
+    return index if index < _FIRST_UNASSIGNED_PLANE else index - _FIRST_UNASSIGNED_PLANE + _PLANE_14
+
+
+@lru_cache(maxsize=64)
+def _matching(pattern: str) -> Ranges:
+    """All characters of the looked-at planes in ``pattern``, which is one repeated class."""
+    return normalise((_place(m.start()), _place(m.end() - 1)) for m in re.finditer(pattern, _code_points()))
+
+
+def python_word() -> Ranges:
+    r"""``\w`` of Python's ``re`` for text."""
+    return _matching(r"\w+")
+
+
+def python_digits() -> Ranges:
+    r"""``\d`` of Python's ``re`` for text."""
+    return _matching(r"\d+")
+
+
+def python_spaces() -> Ranges:
+    r"""``\s`` of Python's ``re`` for text."""
+    return _matching(r"\s+")
+
+
+@cache
+def _categories() -> dict[str, Ranges]:
+    """General category (two letters) to its code points."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    start, current = 0, ""
+    names = list(map(unicodedata.category, _code_points()))
+    for index, name in enumerate(names):
+        if name != current or index == _FIRST_UNASSIGNED_PLANE:
+            if current:
+                found.setdefault(current, []).append((_place(start), _place(index - 1)))
+            start, current = index, name
+    found.setdefault(current, []).append((_place(start), _place(len(names) - 1)))
+    table = {name: normalise(pairs) for name, pairs in found.items()}
+    table["Co"] = union(table["Co"], _PRIVATE)
+    table["Cs"] = ()
+    table["Cn"] = complement(union(*(table[name] for name in table if name != "Cn")))
+    return table
+
+
+@cache
+def _where(test: Callable[[str], bool]) -> Ranges:
+    """All characters of the looked-at planes for which ``test`` holds."""
+    return normalise((code, code) for index, char in enumerate(_code_points())
+                     if test(char) for code in (_place(index),))
+
+
+#: PropertyValueAliases.txt, gc: short name, long name, further aliases; one-letter and LC groups below.
+_CATEGORY_NAMES = """
+Lu Uppercase_Letter|Ll Lowercase_Letter|Lt Titlecase_Letter|Lm Modifier_Letter|Lo Other_Letter
+Mn Nonspacing_Mark|Mc Spacing_Mark|Me Enclosing_Mark|Nd Decimal_Number digit|Nl Letter_Number|No Other_Number
+Pc Connector_Punctuation|Pd Dash_Punctuation|Ps Open_Punctuation|Pe Close_Punctuation|Pi Initial_Punctuation
+Pf Final_Punctuation|Po Other_Punctuation|Sm Math_Symbol|Sc Currency_Symbol|Sk Modifier_Symbol|So Other_Symbol
+Zs Space_Separator|Zl Line_Separator|Zp Paragraph_Separator|Cc Control cntrl|Cf Format|Cs Surrogate|Co Private_Use
+Cn Unassigned|L Letter|LC Cased_Letter|M Mark Combining_Mark|N Number|P Punctuation punct|S Symbol|Z Separator
+C Other
+"""
+
+_CATEGORY_OF = {name: names.split()[0] for names in _CATEGORY_NAMES.replace("\n", "|").split("|")
+                for name in names.split()}
+
+
+def _category(short: str) -> Ranges:
+    table = _categories()
+    if short == "LC":
+        return union(table["Lu"], table["Ll"], table["Lt"])
+    if len(short) == 2:
+        return table[short]
+    return union(*(ranges for name, ranges in table.items() if name[0] == short))
+
+
+def _id_start() -> Ranges:
+    # UAX #31, ID_Start = L + Nl + Other_ID_Start - Pattern_Syntax - Pattern_White_Space.
+    other = ((0x1885, 0x1886), (0x2118, 0x2118), (0x212E, 0x212E), (0x309B, 0x309C))
+    return subtract(union(_category("L"), _category("Nl"), other), ((0x2E2F, 0x2E2F),))
+
+
+def _id_continue() -> Ranges:
+    marks = union(*(_category(name) for name in ("Mn", "Mc", "Nd", "Pc")))
+    other: Ranges = ((0xB7, 0xB7), (0x387, 0x387), (0x1369, 0x1371), (0x19DA, 0x19DA))
+    if tuple(map(int, unicodedata.unidata_version.split(".")[:2])) >= (15, 1):
+        other += ((0x200C, 0x200D), (0x30FB, 0x30FB), (0xFF65, 0xFF65))
+    return union(_id_start(), marks, other)
+
+
+#: PropList.txt, White_Space: stable by policy.
+_WHITE_SPACE: Ranges = ((0x09, 0x0D), (0x20, 0x20), (0x85, 0x85), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A),
+                        (0x2028, 0x2029), (0x202F, 0x202F), (0x205F, 0x205F), (0x3000, 0x3000))
+_HEX = of_text("0123456789abcdefABCDEF")
+_FULL_WIDTH_HEX: Ranges = ((0xFF10, 0xFF19), (0xFF21, 0xFF26), (0xFF41, 0xFF46))
+
+#: Binary properties (ECMA-262, table "Binary Unicode property aliases") that Python's data decide exactly.
+_BINARY: dict[str, Callable[[], Ranges]] = {
+    "Any": lambda: ANY,
+    "ASCII": lambda: ((0, 0x7F),),
+    "Assigned": lambda: complement(_category("Cn")),
+    "ASCII_Hex_Digit": lambda: _HEX,
+    "Hex_Digit": lambda: union(_HEX, _FULL_WIDTH_HEX),
+    "ID_Start": _id_start,
+    "ID_Continue": _id_continue,
+    "Lowercase": lambda: _where(str.islower),
+    "Uppercase": lambda: _where(str.isupper),
+    "Noncharacter_Code_Point": lambda: normalise(
+        [(0xFDD0, 0xFDEF), *((plane + 0xFFFE, plane + 0xFFFF) for plane in range(0, 0x110000, 0x10000))]),
+    "Pattern_White_Space": lambda: ((0x09, 0x0D), (0x20, 0x20), (0x85, 0x85), (0x200E, 0x200F), (0x2028, 0x2029)),
+    "Regional_Indicator": lambda: ((0x1F1E6, 0x1F1FF),),
+    "Variation_Selector": lambda: ((0x180B, 0x180D), (0x180F, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF)),
+    "White_Space": lambda: _WHITE_SPACE,
+    "XID_Start": lambda: subtract(_where(str.isidentifier), ((0x5F, 0x5F),)),
+    "XID_Continue": lambda: _where(lambda c: ("a" + c).isidentifier()),
+}
+
+_BINARY_ALIASES = {"AHex": "ASCII_Hex_Digit", "Hex": "Hex_Digit", "IDS": "ID_Start", "IDC": "ID_Continue",
+                   "Lower": "Lowercase", "Upper": "Uppercase", "NChar": "Noncharacter_Code_Point",
+                   "Pat_WS": "Pattern_White_Space", "RI": "Regional_Indicator", "VS": "Variation_Selector",
+                   "space": "White_Space", "XIDS": "XID_Start", "XIDC": "XID_Continue"}
+
+
+@lru_cache(maxsize=256)
+def unicode_property(expression: str) -> Ranges | None:
+    r"""The code points of ``\p{expression}``; None where there is no exact table for that name.
+
+    ``expression`` is a general category (``Lu``, ``Letter``, ``gc=Nd``) or a binary property (``ASCII``).
+    """
+    name, equals, value = expression.partition("=")
+    if equals:
+        if name in ("General_Category", "gc") and value in _CATEGORY_OF:
+            return _category(_CATEGORY_OF[value])
+        return None
+    if name in _CATEGORY_OF:
+        return _category(_CATEGORY_OF[name])
+    make = _BINARY.get(_BINARY_ALIASES.get(name, name))
+    return None if make is None else intersection(make(), ANY)
