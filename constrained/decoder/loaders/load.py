@@ -1,44 +1,115 @@
-"""``load_model``: a path to a GGUF file or a checkpoint directory -> everything needed to generate."""
+"""``load_model``: a GGUF file or a checkpoint directory -> everything needed to generate."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from constrained.decoder.errors import CheckpointError
+from constrained.decoder.errors import CheckpointError, ModelError
 from constrained.decoder.loaders.assemble import assemble
 from constrained.decoder.loaders.gguf import GGUFSource, config_from_gguf
 from constrained.decoder.loaders.gguf_file import read_gguf
+from constrained.decoder.loaders.safetensors_dir import SafetensorsSource, read_json
+from constrained.decoder.models.config_hf import config_from_dict
 from constrained.decoder.models.transformer import DecoderModel
 
+if TYPE_CHECKING:
+    from constrained.vocabulary import TokenizerInfo
+
 __all__ = ["LoadedModel", "load_model"]
+
+DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model, its vocabulary (None where it cannot be read), its chat template (Jinja text), the ids that end a turn."""
+    """A model and what belongs to it.
+
+    ``tokenizer_info`` is None where the checkpoint has no tokenizer; ``chat_template`` is Jinja text; ``stop_token_ids``
+    end a turn (all of ``config.json``, ``generation_config.json`` or the GGUF metadata); ``source`` is where it came from.
+    """
 
     model: DecoderModel
+    tokenizer_info: TokenizerInfo | None
     chat_template: str | None
     stop_token_ids: tuple[int, ...]
-    tokenizer_info: Any = None
-    source: Path | None = None
+    source: Path
 
 
 def load_model(source: str | Path, *, dtype: torch.dtype | None = None, device: torch.device | str = "cpu",
-               quantized: bool = False) -> LoadedModel:
-    """Load ``source``. ``dtype`` defaults to float32 on a CPU and bfloat16 elsewhere."""
-    path = Path(source)
-    device = torch.device(device)
-    dtype = dtype or (torch.float32 if device.type == "cpu" else torch.bfloat16)
+               quantized: bool = False, tokenizer: bool = True) -> LoadedModel:
+    """Load a ``.gguf`` file or a directory with ``config.json`` and safetensors.
+
+    ``dtype`` defaults to float32 on a CPU (bfloat16 if ``quantized``) and bfloat16 elsewhere. ``quantized`` keeps the 4-bit
+    weights of a GGUF file as they are and runs them with bfloat16 activations, on a CPU only. ``tokenizer=False`` skips
+    the vocabulary.
+
+    Raises :class:`ModelError` for arguments that do not go together, :class:`CheckpointError` for a checkpoint that is
+    incomplete, contradicts itself or is of an unknown kind, and :class:`constrained.errors.TokenizerError`.
+    """
+    path, device = Path(source), torch.device(device)
+    if dtype is None:
+        dtype = torch.float32 if device.type == "cpu" and not quantized else torch.bfloat16
+    if dtype not in DTYPES:
+        raise ModelError(f"dtype {dtype} is not supported", hint="use float32, bfloat16 or float16")
+    if quantized and (device.type != "cpu" or dtype != torch.bfloat16):
+        raise ModelError(f"quantized weights run on a CPU in bfloat16, not on {device} in {dtype}")
     if path.is_dir():
-        raise CheckpointError("safetensors")
+        if quantized:
+            raise ModelError("quantized=True needs a GGUF file: safetensors checkpoints are dense")
+        return _load_directory(path, dtype, device, tokenizer)
+    if not path.exists():
+        raise CheckpointError(f"there is no checkpoint {path.name!r}")
+    return _load_gguf(path, dtype, device, quantized, tokenizer)
+
+
+def _load_gguf(path: Path, dtype: torch.dtype, device: torch.device, quantized: bool, tokenizer: bool) -> LoadedModel:
     file = read_gguf(path)
     config = config_from_gguf(file)
     model = assemble(config, GGUFSource(file, config), dtype=dtype, device=device, quantized=quantized)
     template = file.metadata.get("tokenizer.chat_template")
-    return LoadedModel(model, template if isinstance(template, str) else None, config.eos_token_ids,
-                       source=path)
+    info = _gguf_tokenizer(path, config.vocab_size) if tokenizer else None
+    return LoadedModel(model, info, template if isinstance(template, str) else None, config.eos_token_ids, path)
+
+
+def _load_directory(path: Path, dtype: torch.dtype, device: torch.device, tokenizer: bool) -> LoadedModel:
+    config = config_from_dict(read_json(path / "config.json"))
+    model = assemble(config, SafetensorsSource(path), dtype=dtype, device=device)
+    stops = list(config.eos_token_ids)
+    if (path / "generation_config.json").exists():
+        more = read_json(path / "generation_config.json").get("eos_token_id")
+        stops += more if isinstance(more, list) else [] if more is None else [more]
+    stop_ids = tuple(dict.fromkeys(stops))
+    info = _directory_tokenizer(path, config.vocab_size, stop_ids) if tokenizer else None
+    return LoadedModel(model, info, _template(path), stop_ids, path)
+
+
+def _gguf_tokenizer(path: Path, vocab_size: int) -> TokenizerInfo:
+    from constrained.vocabulary import TokenizerInfo
+
+    return TokenizerInfo.from_gguf(path, vocab_size=vocab_size)
+
+
+def _directory_tokenizer(path: Path, vocab_size: int, stop_ids: tuple[int, ...]) -> TokenizerInfo | None:
+    if not (path / "tokenizer.json").exists():
+        return None
+    from constrained.vocabulary import TokenizerInfo
+
+    return TokenizerInfo.from_huggingface(path, vocab_size=vocab_size, stop_token_ids=stop_ids or None)
+
+
+def _template(path: Path) -> str | None:
+    """The chat template: ``chat_template.jinja``, or the (default) one in ``tokenizer_config.json``."""
+    if (path / "chat_template.jinja").exists():
+        return (path / "chat_template.jinja").read_text(encoding="utf-8")
+    if not (path / "tokenizer_config.json").exists():
+        return None
+    found: Any = read_json(path / "tokenizer_config.json").get("chat_template")
+    if isinstance(found, list):
+        named = {one.get("name"): one.get("template") for one in found if isinstance(one, Mapping)}
+        found = named.get("default")
+    return found if isinstance(found, str) else None
