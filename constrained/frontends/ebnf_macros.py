@@ -119,7 +119,7 @@ class Arguments:
 def _tokens(arguments: Arguments, exclude: bool) -> Expr:
     arguments.only()
     tokens = [value for value in arguments.values if isinstance(value, (int, str)) and not isinstance(value, bool)]
-    if len(tokens) != len(arguments.values) or not tokens:
+    if len(tokens) != len(arguments.values) or not (tokens or exclude):
         arguments.fail("takes one or more token ids, or texts of tokens")
     return arguments.build(lambda: make.token(*tokens, exclude=exclude))
 
