@@ -9,7 +9,8 @@
     │   │   └── UnsatisfiableSchemaError  nothing can satisfy it
     │   └── UnsatisfiableGrammarError   no text (or none this vocabulary can spell) fits
     ├── GrammarLimitError               a field of ``Limits`` was reached: names it and its value
-    └── TokenizerError                  a vocabulary cannot be read or contradicts itself
+    ├── TokenizerError                  a vocabulary cannot be read or contradicts itself
+    └── BitmaskError                    a bitmask or logits of the wrong shape, dtype, layout or device
 
 A message says where, what was expected and what to do, in at most ``MAX_MESSAGE`` characters; it never
 echoes more than ``MAX_ECHO`` characters of the input, and it carries no file path and no address.
@@ -18,6 +19,7 @@ echoes more than ``MAX_ECHO`` characters of the input, and it carries no file pa
 from __future__ import annotations
 
 __all__ = [
+    "BitmaskError",
     "ConstrainedError",
     "GrammarError",
     "GrammarLimitError",
@@ -119,6 +121,10 @@ class GrammarLimitError(ConstrainedError):
 
 class TokenizerError(ConstrainedError):
     """A tokenizer or vocabulary cannot be read, or contradicts itself."""
+
+
+class BitmaskError(ConstrainedError):
+    """A bitmask, or the logits it should act on, has the wrong shape, dtype, layout or device."""
 
 
 def _rebuild_limit_error(limit: str, value: int, text: str) -> GrammarLimitError:

@@ -28,7 +28,6 @@ SHIM = switch("CONSTRAINED_TEST_SHIM")
 PURE = SHIM or switch("CONSTRAINED_TEST_PURE")
 REQUIRED = switch("CONSTRAINED_REQUIRE_COMPILED")
 BUILD = "python setup.py -q build_ext --inplace"
-BUILD = "python setup.py -q build_ext --inplace"
 
 
 class SourceOnly(MetaPathFinder):

@@ -4,6 +4,7 @@ def mask_rows(
     logits_stride: int,
     mask: int,
     mask_stride: int,
+    picked: int,
     rows: int,
     limit: int,
     width: int,
