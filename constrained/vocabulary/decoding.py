@@ -132,7 +132,8 @@ def _strips_start(step: Mapping[str, Any]) -> bool:
 def _adds_prefix(step: Mapping[str, Any]) -> bool:
     kind = step.get("type")
     if kind == "Metaspace":
-        return step.get("prepend_scheme", "always" if step.get("add_prefix_space", True) else "never") != "never"
+        default = "always" if step.get("add_prefix_space", True) else "never"
+        return bool(step.get("prepend_scheme", default) != "never")
     return kind == "Prepend" or (kind == "ByteLevel" and bool(step.get("add_prefix_space")))
 
 

@@ -24,8 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from constrained.errors import ConstrainedError
-from constrained.vocabulary.tokenizer_info import TokenizerInfo, VocabType, info_of_tables, tables_of
+from constrained.vocabulary.pieces import VocabType
+from constrained.vocabulary.tables import VocabularyTables
+from constrained.vocabulary.tokenizer_info import TokenizerInfo, info_of_tables, tables_of
 
 __all__ = ["CACHE_FORMAT", "VocabularyCache", "source_key"]
 
@@ -56,7 +57,7 @@ class VocabularyCache:
             return None
         try:
             info = _parse(content)
-        except (ValueError, KeyError, TypeError, IndexError, RecursionError, OverflowError) as error:
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError, RecursionError) as error:
             _warn(f"a vocabulary cache file is broken ({type(error).__name__}) and is made anew")
             return None
         if info.fingerprint != fingerprint:
@@ -109,15 +110,15 @@ class VocabularyCache:
 def _render(info: TokenizerInfo) -> bytes:
     tables = tables_of(info)
     roles = {
-        "stop": list(tables["stop"]),
-        "special": sorted(tables["special"]),
-        "added": sorted(tables["added"]),
-        "texts": tables["texts"],
-        "vocab_type": tables["vocab_type"].value,
-        "add_prefix_space": tables["add_prefix_space"],
         "vocab_size": info.vocab_size,
+        "stop": tables.stop,
+        "special": sorted(tables.special),
+        "added": sorted(tables.added),
+        "texts": dict(tables.texts),
+        "vocab_type": tables.vocab_type.value,
+        "add_prefix_space": tables.add_prefix_space,
     }
-    return b"".join((_MAGIC, json.dumps(roles).encode(), b"\n", tables["lengths"].astype("<u2").tobytes(), tables["data"]))
+    return b"".join((_MAGIC, json.dumps(roles).encode(), b"\n", tables.lengths.astype("<u2").tobytes(), tables.data))
 
 
 def _parse(content: bytes) -> TokenizerInfo:
@@ -127,28 +128,22 @@ def _parse(content: bytes) -> TokenizerInfo:
     end = content.index(b"\n", len(_MAGIC))
     roles = json.loads(content[len(_MAGIC) : end])
     size = int(roles["vocab_size"])
-    lengths = np.frombuffer(content, dtype="<u2", count=size, offset=end + 1).astype(np.int64)
+    lengths = np.frombuffer(content, dtype="<u2", count=size, offset=end + 1).astype(np.uint16)
     data = content[end + 1 + 2 * size :]
-    if int(lengths.sum()) != len(data):
+    if int(lengths.sum(dtype=np.int64)) != len(data):
         raise ValueError("lengths and bytes do not fit")
-    return info_of_tables(
-        {
-            "data": data,
-            "lengths": lengths,
-            "stop": tuple(roles["stop"]),
-            "special": frozenset(roles["special"]),
-            "added": frozenset(roles["added"]),
-            "texts": {str(text): tuple(ids) for text, ids in roles["texts"].items()},
-            "vocab_type": VocabType(roles["vocab_type"]),
-            "add_prefix_space": bool(roles["add_prefix_space"]),
-        },
-        None,
+    tables = VocabularyTables(
+        data=data,
+        lengths=lengths,
+        stop=tuple(roles["stop"]),
+        special=frozenset(roles["special"]),
+        added=frozenset(roles["added"]),
+        texts={str(text): tuple(ids) for text, ids in roles["texts"].items()},
+        vocab_type=VocabType(roles["vocab_type"]),
+        add_prefix_space=bool(roles["add_prefix_space"]),
     )
+    return info_of_tables(tables, None)
 
 
 def _warn(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=4)
-
-
-# ConstrainedError is a ValueError, so ``load`` also survives tables that the constructor would refuse.
-assert issubclass(ConstrainedError, ValueError)

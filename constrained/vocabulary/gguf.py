@@ -13,16 +13,16 @@ Source: llama.cpp, ``gguf-py`` constants (token types) and the names in its conv
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, SupportsIndex
 
 from constrained.errors import TokenizerError, echo
+from constrained.vocabulary.checks import Ids, checked_width
 from constrained.vocabulary.disk_cache import VocabularyCache
+from constrained.vocabulary.encoder import LazyEncoder
 from constrained.vocabulary.gguf_metadata import read_metadata
 from constrained.vocabulary.pieces import byte_level_pieces, replaced_pieces
-from constrained.vocabulary.stop_tokens import stop_tokens_by_name
+from constrained.vocabulary.stop_tokens import find_stops
 from constrained.vocabulary.tokenizer_info import TextEncoder, TokenizerInfo, VocabType
 
 __all__ = ["read_gguf"]
@@ -36,7 +36,7 @@ def read_gguf(
     path: str | Path,
     *,
     vocab_size: SupportsIndex | None = None,
-    stop_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
+    stop_token_ids: Ids | None = None,
     cache_dir: str | Path | None = None,
 ) -> TokenizerInfo:
     """See ``TokenizerInfo.from_gguf``."""
@@ -50,9 +50,10 @@ def read_gguf(
         raise TokenizerError(f"the vocabulary kind {echo(model)} (tokenizer.ggml.model) cannot be used",
                              hint="byte-level BPE (gpt2) and SentencePiece (llama, t5) can")
     byte_level = model in _BYTE_LEVEL_MODELS
-    pieces = [token.decode("utf-8", "surrogateescape") for token in written]
-    if not all(map(str.isprintable, ("",))) or any("\udc80" <= c <= "\udcff" for c in "".join(pieces)):
-        raise TokenizerError("the GGUF file's vocabulary is not UTF-8")
+    try:
+        pieces = [token.decode() for token in written]
+    except UnicodeDecodeError as error:
+        raise TokenizerError(f"the GGUF file's vocabulary is not UTF-8: {echo(error.object)}") from None
     types = _types(fields, len(pieces))
     tokens = byte_level_pieces(pieces) if byte_level else replaced_pieces(pieces, byte_fallback=model == "llama")
     user = [i for i, kind in enumerate(types) if kind == _USER_DEFINED]
@@ -63,14 +64,19 @@ def read_gguf(
         if kind == _UNUSED:
             tokens[i] = b""
     special = [i for i, kind in enumerate(types) if kind in (_UNKNOWN, _CONTROL)]
+    texts = {i: pieces[i] for i in (*special, *user)}
+    if stop_token_ids is None:
+        named = [fields.get(f"tokenizer.ggml.{name}_token_id") for name in ("eos", "eot", "eom")]
+        stop_token_ids = find_stops([i for i in named if isinstance(i, int)], texts, special,
+                                    min(len(pieces), checked_width(vocab_size, len(pieces))))
     info = TokenizerInfo(
-        list(tokens),
+        tokens,
         VocabType.BYTE_LEVEL if byte_level else VocabType.BYTE_FALLBACK,
         vocab_size=vocab_size,
-        stop_token_ids=_stops(fields, pieces, special, vocab_size) if stop_token_ids is None else stop_token_ids,
+        stop_token_ids=stop_token_ids,
         special_token_ids=special,
         added_token_ids=user,
-        token_texts={i: pieces[i] for i in (*special, *user)},
+        token_texts=texts,
         add_prefix_space=bool(fields.get("tokenizer.ggml.add_space_prefix", model == "llama")),
         encoder=_encoder(model, fields, pieces, types),
     )
@@ -86,20 +92,6 @@ def _types(fields: dict[str, Any], size: int) -> list[int]:
     if len(types) != size:
         raise TokenizerError(f"the GGUF file has {size} tokens but {len(types)} token types")
     return [int(kind) for kind in types]
-
-
-def _stops(
-    fields: dict[str, Any], pieces: list[str], special: list[int], vocab_size: SupportsIndex | None
-) -> list[int]:
-    """The file's end-of-sequence, end-of-turn and end-of-message ids, then control tokens by name."""
-    width = len(pieces) if vocab_size is None else min(len(pieces), int(vocab_size))
-    named = [fields.get(f"tokenizer.ggml.{name}_token_id") for name in ("eos", "eot", "eom")]
-    found = [i for i in named if isinstance(i, int)]
-    ids: dict[str, tuple[int, ...]] = {}
-    for i in special:
-        ids[pieces[i]] = (*ids.get(pieces[i], ()), i)
-    found.extend(stop_tokens_by_name(ids, special))
-    return list(dict.fromkeys(i for i in found if 0 <= i < width))
 
 
 def _encoder(model: str, fields: dict[str, Any], pieces: list[str], types: list[int]) -> TextEncoder | None:
@@ -137,7 +129,7 @@ _IGNORE_MERGES = frozenset({"llama-bpe", "llama3", "gpt-4o"})
 """Models that take a whole word from the vocabulary before any merge."""
 
 
-class GgufEncoder:
+class GgufEncoder(LazyEncoder):
     """``encode(text)`` by the ``tokenizers`` package, built from the file's tables at the first use.
 
     With ``merges``: byte-level BPE after the splitting ``pre``. With ``scores``: SentencePiece BPE, which joins the
@@ -153,23 +145,8 @@ class GgufEncoder:
         merges: list[str] | None = None,
         scores: list[float] | None = None,
     ) -> None:
+        super().__init__()
         self._tables = (pieces, types, pre, merges, scores)
-        self._lock = threading.Lock()
-        self._tokenizer: Any = None
-        self._failed = False
-
-    def encode(self, text: str) -> list[int] | None:
-        """Ids of ``text``; None where the package is missing or refuses the tables."""
-        if self._tokenizer is None:
-            with self._lock:
-                if self._tokenizer is None and not self._failed:
-                    try:
-                        self._tokenizer = self._build()
-                    except Exception:  # the package raises bare Exception; without a tokenizer there is no answer
-                        self._failed = True
-            if self._tokenizer is None:
-                return None
-        return list(self._tokenizer.encode(text, add_special_tokens=False).ids)
 
     def _build(self) -> Any:
         from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
@@ -182,7 +159,8 @@ class GgufEncoder:
                                              fuse_unk=True, byte_fallback=True))
             tokenizer.normalizer = normalizers.Replace(" ", "\u2581")
         else:
-            pairs = [tuple(merge.split(" ", 1)) for merge in merges or ()]
+            # A space inside a piece is written as another character, so the first one parts the pair.
+            pairs = [(left, right) for left, _, right in (merge.partition(" ") for merge in merges or ())]
             tokenizer = Tokenizer(models.BPE(vocab, pairs, ignore_merges=pre in _IGNORE_MERGES))
             splits = _SPLITS[pre]
             steps: list[Any] = []

@@ -13,16 +13,37 @@ into pieces.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
 
 from constrained.errors import TokenizerError, echo
+from constrained.vocabulary.checks import check_size
 
-__all__ = ["BYTE_OF_CHAR", "byte_level_pieces", "byte_of_fallback", "raw_pieces", "replaced_pieces"]
+__all__ = [
+    "BYTE_OF_CHAR",
+    "VocabType",
+    "byte_level_pieces",
+    "byte_of_fallback",
+    "decoded_vocabulary",
+    "raw_pieces",
+    "replaced_pieces",
+]
 
 SPACE_MARK = "\u2581"
+
+
+class VocabType(Enum):
+    """How the ``str`` entries of an encoded vocabulary are written."""
+
+    RAW = "raw"
+    """A piece is its own text."""
+    BYTE_FALLBACK = "byte_fallback"
+    """U+2581 is a space, ``<0x41>`` one byte (SentencePiece)."""
+    BYTE_LEVEL = "byte_level"
+    """Each byte is one printable character (GPT-2)."""
 
 
 def _byte_level_alphabet() -> npt.NDArray[np.int16]:
@@ -118,3 +139,33 @@ def replaced_pieces(
             if len(piece) == 6 and (byte := byte_of_fallback(piece)) is not None:
                 out[index] = bytes((byte,))
     return out
+
+
+def decoded_vocabulary(vocab: Sequence[bytes | str | None], vocab_type: VocabType) -> list[bytes]:
+    """Bytes of every entry of an encoded vocabulary: ``bytes`` as they are, ``str`` by their type, None empty.
+
+    Raises ``TokenizerError`` for an empty vocabulary and for an entry that is none of these.
+    """
+    if isinstance(vocab, (str, bytes, bytearray, Mapping)) or not isinstance(vocab, Sequence):
+        raise TokenizerError(f"a vocabulary is a list with one entry a token, not {type(vocab).__name__}")
+    if not vocab:
+        raise TokenizerError("the vocabulary is empty", hint="give one entry for each token id")
+    check_size(len(vocab))
+    tokens: list[bytes] = [b""] * len(vocab)
+    written: list[int] = []
+    for i, piece in enumerate(vocab):
+        if type(piece) is bytes:
+            tokens[i] = piece
+        elif isinstance(piece, str):
+            written.append(i)
+        elif isinstance(piece, (bytes, bytearray, memoryview)):
+            tokens[i] = bytes(piece)
+        elif piece is not None:
+            raise TokenizerError(f"entry {i} of the vocabulary is {type(piece).__name__}, not bytes, str or None")
+    if written:
+        pieces: list[str] = [vocab[i] for i in written]  # type: ignore[misc]
+        decoded = {VocabType.RAW: raw_pieces, VocabType.BYTE_LEVEL: byte_level_pieces,
+                   VocabType.BYTE_FALLBACK: replaced_pieces}[vocab_type](pieces)
+        for i, token in zip(written, decoded, strict=True):
+            tokens[i] = token
+    return tokens

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-__all__ = ["END_TOKENS", "stop_tokens_by_name"]
+__all__ = ["END_TOKENS", "find_stops", "ids_by_text"]
 
 END_TOKENS: frozenset[str] = frozenset({
     # ends of a document
@@ -34,15 +34,31 @@ _TURN_END_UNLESS_HARMONY = "<|end|>"
 _HARMONY_MARK = "<|channel|>"
 
 
-def stop_tokens_by_name(ids_by_text: Mapping[str, tuple[int, ...]], control_ids: Iterable[int]) -> tuple[int, ...]:
-    """Ids of the control tokens whose name is a known end, ascending.
+def ids_by_text(texts: Mapping[int, str]) -> dict[str, tuple[int, ...]]:
+    """Written form to ids, ascending. An empty text names nothing."""
+    out: dict[str, list[int]] = {}
+    for i in sorted(texts):
+        if texts[i]:
+            out.setdefault(texts[i], []).append(i)
+    return {text: tuple(ids) for text, ids in out.items()}
+
+
+def find_stops(
+    configured: Iterable[int | str], texts: Mapping[int, str], control_ids: Iterable[int], width: int
+) -> tuple[int, ...]:
+    """The stop tokens by rules 2 to 4, in that order.
 
     Args:
-        ids_by_text: written form of tokens to their ids.
-        control_ids: ids of control tokens; others do not count.
+        configured: end tokens that a configuration names, by id or by text; those unknown here are left out.
+        texts: written form of named tokens.
+        control_ids: ids of control tokens; only they count by their name.
+        width: ids from here on cannot be produced and are left out.
     """
+    by_text = ids_by_text(texts)
+    found: list[int] = []
+    for stop in configured:
+        found.extend(by_text.get(stop, ()) if isinstance(stop, str) else (stop,))
     control = frozenset(control_ids)
-    names = set(END_TOKENS)
-    if _HARMONY_MARK not in ids_by_text:
-        names.add(_TURN_END_UNLESS_HARMONY)
-    return tuple(sorted(i for name in names for i in ids_by_text.get(name, ()) if i in control))
+    names = END_TOKENS if _HARMONY_MARK in by_text else END_TOKENS | {_TURN_END_UNLESS_HARMONY}
+    found.extend(sorted(i for name in names for i in by_text.get(name, ()) if i in control))
+    return tuple(dict.fromkeys(i for i in found if 0 <= i < width))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, SupportsIndex
 
 from constrained.errors import TokenizerError, echo
-from constrained.vocabulary.tokenizer_info import MAX_VOCAB_SIZE, TokenizerInfo, VocabType
+from constrained.vocabulary.checks import MAX_VOCAB_SIZE, Ids
+from constrained.vocabulary.encoder import LazyEncoder
+from constrained.vocabulary.tokenizer_info import TokenizerInfo, VocabType
 
 __all__ = ["read_tiktoken"]
 
@@ -24,7 +26,7 @@ def read_tiktoken(
     special_tokens: Mapping[str, int] | None = None,
     pattern: str | None = None,
     vocab_size: SupportsIndex | None = None,
-    stop_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
+    stop_token_ids: Ids | None = None,
 ) -> TokenizerInfo:
     """See ``TokenizerInfo.from_tiktoken``."""
     source = ranks_or_encoding
@@ -38,8 +40,14 @@ def read_tiktoken(
         encoding, ranks = source, source._mergeable_ranks
         control = {**source._special_tokens, **control}
     else:
-        raise TokenizerError(f"{type(source).__name__} is not a tiktoken.Encoding, a mapping of bytes to ranks or a path")
+        raise TokenizerError(f"{type(source).__name__} is not a tiktoken.Encoding, "
+                             "a mapping of bytes to ranks or the path of a ranks file")
     tokens = _by_rank(ranks, control)
+    encoder: _Encoder | None = None
+    if encoding is not None:
+        encoder = _Encoder(encoding, {}, "")
+    elif pattern is not None:
+        encoder = _Encoder(None, dict(ranks), pattern)
     return TokenizerInfo(
         tokens,
         VocabType.RAW,
@@ -47,8 +55,7 @@ def read_tiktoken(
         stop_token_ids=stop_token_ids,
         special_token_ids=control.values(),
         token_texts={i: text for text, i in control.items()},
-        encoder=_Encoder(encoding, dict(ranks) if pattern is not None and encoding is None else None, pattern)
-        if encoding is not None or pattern is not None else None,
+        encoder=encoder,
     )
 
 
@@ -69,7 +76,9 @@ def _by_rank(ranks: Mapping[bytes, int], control: Mapping[str, int]) -> list[byt
         if not isinstance(text, str):
             raise TokenizerError(f"the control token {i} is named by {type(text).__name__}, not str")
         if tokens[i] is not None:
-            raise TokenizerError(f"the control token {echo(text, 40)} claims the rank {i} of {echo(tokens[i] or b'', 40)}")
+            raise TokenizerError(f"the control token {echo(text, 40)} claims the id {i}, "
+                                 f"which is taken by {echo(tokens[i] or b'', 40)}")
+        tokens[i] = text.encode("utf-8", "backslashreplace")
     return tokens
 
 
@@ -87,32 +96,28 @@ def _read_ranks(path: Path) -> dict[bytes, int]:
             token, rank = line.split()
             ranks[base64.b64decode(token, validate=True)] = int(rank)
         except (ValueError, binascii.Error):
-            raise TokenizerError(f"line {number} of the ranks file is not a base64 token and its rank: {echo(line, 60)}",
-                                 ) from None
+            raise TokenizerError(f"line {number} of the ranks file is not a base64 token and its rank: "
+                                 f"{echo(line, 60)}") from None
     return ranks
 
 
-class _Encoder:
-    """``encode(text)`` by the ``tiktoken`` package: the given encoding, or one made of ranks and their pattern."""
+class _Encoder(LazyEncoder):
+    """By the ``tiktoken`` package: the given encoding, or one made of ranks and the pattern that belongs to them."""
 
-    def __init__(self, encoding: Any, ranks: dict[bytes, int] | None, pattern: str | None) -> None:
+    def __init__(self, encoding: Any, ranks: dict[bytes, int], pattern: str) -> None:
+        super().__init__()
         self._source = (encoding, ranks, pattern)
-        self._encoding = encoding
-        self._failed = False
 
-    def encode(self, text: str) -> list[int] | None:
-        encoding = self._encoding
-        if encoding is None and not self._failed:
-            _, ranks, pattern = self._source
-            try:
-                import tiktoken
+    def _build(self) -> Any:
+        encoding, ranks, pattern = self._source
+        if encoding is not None:
+            return encoding
+        import tiktoken
 
-                # Two threads may both build it; either is right and immutable.
-                encoding = self._encoding = tiktoken.Encoding(
-                    "ranks", pat_str=pattern or "", mergeable_ranks=ranks or {}, special_tokens={})
-            except Exception:  # a missing package or a pattern it refuses: there is no answer
-                self._failed = True
-        return None if encoding is None else list(encoding.encode_ordinary(text))
+        return tiktoken.Encoding("ranks", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+
+    def _ids(self, tokenizer: Any, text: str) -> list[int]:
+        return list(tokenizer.encode_ordinary(text))
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_Encoder, self._source)

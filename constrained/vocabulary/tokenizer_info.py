@@ -18,12 +18,10 @@ Cost: construction from lists about 0.1 s for 128,000 entries; memory is the byt
 
 from __future__ import annotations
 
-import hashlib
-import json
+import itertools
 import operator
 import pickle
 from collections.abc import Iterable, Mapping, Sequence
-from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex
@@ -32,30 +30,15 @@ import numpy as np
 import numpy.typing as npt
 
 from constrained.errors import TokenizerError, echo
-from constrained.vocabulary.pieces import byte_level_pieces, raw_pieces, replaced_pieces
-from constrained.vocabulary.stop_tokens import stop_tokens_by_name
+from constrained.vocabulary.checks import MAX_TOKEN_BYTES, Ids, checked_ids, checked_stops, checked_width
+from constrained.vocabulary.pieces import VocabType, decoded_vocabulary
+from constrained.vocabulary.stop_tokens import find_stops, ids_by_text
+from constrained.vocabulary.tables import VocabularyTables
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
-__all__ = ["MAX_TOKEN_BYTES", "MAX_VOCAB_SIZE", "TextEncoder", "TokenizerInfo", "VocabType"]
-
-MAX_VOCAB_SIZE = 1 << 24
-"""Largest logits width. Real vocabularies stay below 2**19; a wrong number must not allocate gigabytes."""
-
-MAX_TOKEN_BYTES = (1 << 16) - 1
-"""Longest token, in bytes. The token trie keeps a node's depth in 16 bits."""
-
-
-class VocabType(Enum):
-    """How the ``str`` entries of an encoded vocabulary are written."""
-
-    RAW = "raw"
-    """A piece is its own text."""
-    BYTE_FALLBACK = "byte_fallback"
-    """U+2581 is a space, ``<0x41>`` one byte (SentencePiece)."""
-    BYTE_LEVEL = "byte_level"
-    """Each byte is one printable character (GPT-2)."""
+__all__ = ["TextEncoder", "TokenizerInfo", "VocabType", "info_of_tables", "tables_of", "with_encoder"]
 
 
 class TextEncoder(Protocol):
@@ -92,17 +75,17 @@ class TokenizerInfo:
     """
 
     __slots__ = (
-        "_byte_counts",
         "_encoder",
-        "_single_bytes",
         "add_prefix_space",
         "added_token_ids",
+        "closed",
         "fingerprint",
         "special_token_ids",
         "stop_token_ids",
         "token_data",
         "token_ids_by_text",
         "token_offsets",
+        "unspellable_bytes",
         "vocab_size",
         "vocab_type",
     )
@@ -123,10 +106,18 @@ class TokenizerInfo:
     """Added to the vocabulary, not control: text."""
     token_ids_by_text: Mapping[str, tuple[int, ...]]
     """Written form of control and added tokens to their ids, ascending."""
+    unspellable_bytes: frozenset[int]
+    """Bytes that occur in no token: no output can hold them."""
+    closed: bool
+    """Every byte that occurs in any token is also a token by itself.
+
+    Then each text of spellable bytes can be written, and no prefix of one is a dead end.
+    """
     fingerprint: str
     """64 hex digits over all bytes and roles."""
     add_prefix_space: bool
     """Whether the tokenizer puts a space before the first word of a text."""
+    _encoder: TextEncoder | None
 
     def __init__(
         self,
@@ -134,33 +125,37 @@ class TokenizerInfo:
         vocab_type: VocabType = VocabType.RAW,
         *,
         vocab_size: SupportsIndex | None = None,
-        stop_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
+        stop_token_ids: Ids | None = None,
         special_token_ids: Iterable[SupportsIndex] = (),
         added_token_ids: Iterable[SupportsIndex] = (),
         token_texts: Mapping[int, str] | None = None,
         add_prefix_space: bool = False,
         encoder: TextEncoder | None = None,
     ) -> None:
-        tokens = _token_bytes(encoded_vocab, VocabType(vocab_type))
+        vocab_type = VocabType(vocab_type)
+        tokens = decoded_vocabulary(encoded_vocab, vocab_type)
         entries = len(tokens)
-        width = entries if vocab_size is None else _checked_width(vocab_size)
-        special = _checked_ids(special_token_ids, entries, "special_token_ids")
-        added = _checked_ids(added_token_ids, entries, "added_token_ids")
-        named = dict(token_texts or {})
-        texts = {i: named[i] if i in named else tokens[i].decode("utf-8", "backslashreplace") for i in {*special, *added}}
+        width = checked_width(vocab_size, entries)
+        special = checked_ids(special_token_ids, entries, "special_token_ids")
+        added = checked_ids(added_token_ids, entries, "added_token_ids")
+        known = token_texts or {}
+
+        def written(ids: Iterable[int]) -> dict[int, str]:
+            return {i: known[i] if i in known else tokens[i].decode("utf-8", "backslashreplace") for i in ids}
+
+        texts = written({*special, *added})
         if stop_token_ids is not None:
-            stop = _checked_stops(stop_token_ids, width)
-            texts.update({i: named[i] if i in named else tokens[i].decode("utf-8", "backslashreplace")
-                          for i in stop if i < entries})
+            stop = checked_stops(stop_token_ids, width)
+        elif special:
+            stop = find_stops((), texts, special, width)
         else:
-            candidates = texts if special else dict(enumerate(t.decode("utf-8", "backslashreplace") for t in tokens))
-            stop = tuple(i for i in stop_tokens_by_name(_by_text(candidates), special or range(entries)) if i < width)
-            texts.update({i: candidates[i] for i in stop})
+            stop = find_stops((), written(range(entries)), range(entries), width)
         if not stop:
             raise TokenizerError(
                 "the vocabulary has no stop token: nothing could end a text",
                 hint="pass stop_token_ids=, the ids that the model ends its output with",
             )
+        texts.update(written(i for i in stop if i < entries))
         control = frozenset(special) | frozenset(stop)
         for i in control:
             if i < entries:
@@ -168,18 +163,20 @@ class TokenizerInfo:
         del tokens[width:]
         lengths = np.zeros(width, dtype=np.int64)
         lengths[: len(tokens)] = np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens))
-        _set_tables(
-            self,
+        if (longest := int(lengths.max(initial=0))) > MAX_TOKEN_BYTES:
+            raise TokenizerError(f"token {int(lengths.argmax())} has {longest} bytes; "
+                                 f"at most {MAX_TOKEN_BYTES} are possible")
+        tables = VocabularyTables(
             data=b"".join(tokens),
             lengths=lengths,
             stop=stop,
             special=frozenset(i for i in control if i < width),
             added=frozenset(i for i in added if i < width) - control,
-            texts=_by_text({i: text for i, text in texts.items() if i < width}),
-            vocab_type=VocabType(vocab_type),
+            texts=ids_by_text({i: text for i, text in texts.items() if i < width}),
+            vocab_type=vocab_type,
             add_prefix_space=bool(add_prefix_space),
-            encoder=encoder,
         )
+        _set_tables(self, tables, encoder)
 
     # -- other sources -------------------------------------------------------------------------------------
 
@@ -188,7 +185,7 @@ class TokenizerInfo:
         cls,
         token_bytes: Sequence[bytes | None],
         *,
-        stop_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
+        stop_token_ids: Ids | None = None,
         special_token_ids: Iterable[SupportsIndex] = (),
         added_token_ids: Iterable[SupportsIndex] = (),
         vocab_size: SupportsIndex | None = None,
@@ -210,7 +207,7 @@ class TokenizerInfo:
         tokenizer: Any,
         *,
         vocab_size: SupportsIndex | None = None,
-        stop_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
+        stop_token_ids: Ids | None = None,
         cache_dir: str | Path | None = None,
     ) -> TokenizerInfo:
         """From a fast tokenizer of ``transformers``, a ``tokenizers.Tokenizer``, or a ``tokenizer.json``.
@@ -236,7 +233,7 @@ class TokenizerInfo:
         path: str | Path,
         *,
         vocab_size: SupportsIndex | None = None,
-        stop_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
+        stop_token_ids: Ids | None = None,
         cache_dir: str | Path | None = None,
     ) -> TokenizerInfo:
         """From the vocabulary in a GGUF file's metadata (``tokenizer.ggml.*``).
@@ -257,7 +254,7 @@ class TokenizerInfo:
         special_tokens: Mapping[str, int] | None = None,
         pattern: str | None = None,
         vocab_size: SupportsIndex | None = None,
-        stop_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
+        stop_token_ids: Ids | None = None,
     ) -> TokenizerInfo:
         """From a ``tiktoken.Encoding``, a mapping of token bytes to ranks, or the path of a ranks file.
 
@@ -289,22 +286,7 @@ class TokenizerInfo:
     def decoded_vocab(self) -> list[bytes]:
         """Bytes of every token, a new list of V entries on each use."""
         ends = self.token_offsets.tolist()
-        return [self.token_data[a:b] for a, b in zip(ends, ends[1:], strict=False)]
-
-    @property
-    def unspellable_bytes(self) -> frozenset[int]:
-        """Bytes that occur in no token: no output can hold them."""
-        return frozenset(np.flatnonzero(np.frombuffer(self._byte_counts, dtype=np.bool_) == 0).tolist())
-
-    @property
-    def closed(self) -> bool:
-        """Whether every byte that occurs in any token is also a token by itself.
-
-        Then each text of spellable bytes can be written, and no prefix of one is a dead end.
-        """
-        occurs = np.frombuffer(self._byte_counts, dtype=np.bool_)
-        alone = np.frombuffer(self._single_bytes, dtype=np.bool_)
-        return bool(np.array_equal(occurs, alone))
+        return [self.token_data[a:b] for a, b in itertools.pairwise(ends)]
 
     def encode(self, text: str) -> list[int] | None:
         """The source's own (canonical) tokenisation of ``text``, with no control tokens.
@@ -338,6 +320,12 @@ class TokenizerInfo:
         return (f"<TokenizerInfo vocab_size={self.vocab_size} stop_token_ids={self.stop_token_ids} "
                 f"special={len(self.special_token_ids)} fingerprint={self.fingerprint[:12]}>")
 
+    def __copy__(self) -> TokenizerInfo:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TokenizerInfo:
+        return self
+
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"TokenizerInfo is immutable: cannot set {name!r}")
 
@@ -354,27 +342,27 @@ class TokenizerInfo:
         return (_unpickle, (tables_of(self), encoder))
 
 
-# -- building blocks shared with the disk cache ------------------------------------------------------------
+# -- building blocks shared with readers and the disk cache -------------------------------------------------
 
 
-def tables_of(info: TokenizerInfo) -> dict[str, Any]:
-    """Everything but the encoder, as plain values: the keyword arguments of ``info_of_tables``."""
-    return {
-        "data": info.token_data,
-        "lengths": np.diff(info.token_offsets),
-        "stop": info.stop_token_ids,
-        "special": info.special_token_ids,
-        "added": info.added_token_ids,
-        "texts": dict(info.token_ids_by_text),
-        "vocab_type": info.vocab_type,
-        "add_prefix_space": info.add_prefix_space,
-    }
+def tables_of(info: TokenizerInfo) -> VocabularyTables:
+    """Everything but the encoder."""
+    return VocabularyTables(
+        data=info.token_data,
+        lengths=np.diff(info.token_offsets).astype(np.uint16),
+        stop=info.stop_token_ids,
+        special=info.special_token_ids,
+        added=info.added_token_ids,
+        texts=dict(info.token_ids_by_text),
+        vocab_type=info.vocab_type,
+        add_prefix_space=info.add_prefix_space,
+    )
 
 
-def info_of_tables(tables: Mapping[str, Any], encoder: TextEncoder | None) -> TokenizerInfo:
+def info_of_tables(tables: VocabularyTables, encoder: TextEncoder | None) -> TokenizerInfo:
     """The opposite of ``tables_of``. The tables are trusted; the fingerprint is computed anew."""
     info = TokenizerInfo.__new__(TokenizerInfo)
-    _set_tables(info, encoder=encoder, **tables)
+    _set_tables(info, tables, encoder)
     return info
 
 
@@ -383,7 +371,7 @@ def with_encoder(info: TokenizerInfo, encoder: TextEncoder | None) -> TokenizerI
     return info_of_tables(tables_of(info), encoder)
 
 
-def _unpickle(tables: dict[str, Any], encoder: bytes | None) -> TokenizerInfo:
+def _unpickle(tables: VocabularyTables, encoder: bytes | None) -> TokenizerInfo:
     made: TextEncoder | None = None
     if encoder is not None:
         try:
@@ -393,126 +381,26 @@ def _unpickle(tables: dict[str, Any], encoder: bytes | None) -> TokenizerInfo:
     return info_of_tables(tables, made)
 
 
-def _set_tables(
-    info: TokenizerInfo,
-    *,
-    data: bytes,
-    lengths: npt.NDArray[np.int64],
-    stop: tuple[int, ...],
-    special: frozenset[int],
-    added: frozenset[int],
-    texts: Mapping[str, tuple[int, ...]],
-    vocab_type: VocabType,
-    add_prefix_space: bool,
-    encoder: TextEncoder | None,
-) -> None:
-    longest = int(lengths.max(initial=0))
-    if longest > MAX_TOKEN_BYTES:
-        raise TokenizerError(f"token {int(lengths.argmax())} has {longest} bytes; at most {MAX_TOKEN_BYTES} are possible")
-    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    offsets.setflags(write=False)
-    raw = np.frombuffer(data, dtype=np.uint8)
+def _set_tables(info: TokenizerInfo, tables: VocabularyTables, encoder: TextEncoder | None) -> None:
+    offsets = tables.offsets()
+    raw = np.frombuffer(tables.data, dtype=np.uint8)
     occurs = np.bincount(raw, minlength=256) > 0
     alone = np.zeros(256, dtype=np.bool_)
-    alone[raw[offsets[:-1][lengths == 1]]] = True
+    alone[raw[offsets[:-1][tables.lengths == 1]]] = True
     values: dict[str, object] = {
-        "vocab_size": len(lengths),
-        "vocab_type": vocab_type,
-        "token_data": data,
+        "vocab_size": len(tables.lengths),
+        "vocab_type": tables.vocab_type,
+        "token_data": tables.data,
         "token_offsets": offsets,
-        "stop_token_ids": stop,
-        "special_token_ids": special,
-        "added_token_ids": added,
-        "token_ids_by_text": MappingProxyType(dict(texts)),
-        "fingerprint": _fingerprint(data, lengths, stop, special, added, texts),
-        "add_prefix_space": add_prefix_space,
+        "stop_token_ids": tables.stop,
+        "special_token_ids": tables.special,
+        "added_token_ids": tables.added,
+        "token_ids_by_text": MappingProxyType(dict(tables.texts)),
+        "fingerprint": tables.fingerprint(),
+        "add_prefix_space": tables.add_prefix_space,
+        "unspellable_bytes": frozenset(np.flatnonzero(~occurs).tolist()),
+        "closed": bool(np.array_equal(occurs, alone)),
         "_encoder": encoder,
-        "_byte_counts": occurs.tobytes(),
-        "_single_bytes": alone.tobytes(),
     }
     for name, value in values.items():
         object.__setattr__(info, name, value)
-
-
-def _fingerprint(
-    data: bytes,
-    lengths: npt.NDArray[np.int64],
-    stop: tuple[int, ...],
-    special: frozenset[int],
-    added: frozenset[int],
-    texts: Mapping[str, tuple[int, ...]],
-) -> str:
-    """BLAKE2b over bytes and roles. The order of stop tokens counts: the first one is preferred."""
-    roles = json.dumps([len(lengths), stop, sorted(special), sorted(added), sorted(texts.items())])
-    digest = hashlib.blake2b(roles.encode(), digest_size=32)
-    digest.update(lengths.astype("<i8").tobytes())
-    digest.update(data)
-    return digest.hexdigest()
-
-
-def _token_bytes(vocab: Sequence[bytes | str | None], vocab_type: VocabType) -> list[bytes]:
-    if isinstance(vocab, (str, bytes, bytearray, Mapping)) or not isinstance(vocab, Sequence):
-        raise TokenizerError(f"a vocabulary is a list with one entry a token, not {type(vocab).__name__}")
-    if not vocab:
-        raise TokenizerError("the vocabulary is empty", hint="give one entry for each token id")
-    if len(vocab) > MAX_VOCAB_SIZE:
-        raise TokenizerError(f"the vocabulary has {len(vocab)} entries; at most {MAX_VOCAB_SIZE} are possible")
-    tokens: list[bytes] = [b""] * len(vocab)
-    written: list[int] = []
-    for i, piece in enumerate(vocab):
-        if type(piece) is bytes:
-            tokens[i] = piece
-        elif isinstance(piece, str):
-            written.append(i)
-        elif isinstance(piece, (bytes, bytearray, memoryview)):
-            tokens[i] = bytes(piece)
-        elif piece is not None:
-            raise TokenizerError(f"entry {i} of the vocabulary is {type(piece).__name__}, not bytes, str or None")
-    if written:
-        pieces: list[str] = [vocab[i] for i in written]  # type: ignore[misc]
-        decoded = {VocabType.RAW: raw_pieces, VocabType.BYTE_LEVEL: byte_level_pieces,
-                   VocabType.BYTE_FALLBACK: replaced_pieces}[vocab_type](pieces)
-        for i, token in zip(written, decoded, strict=True):
-            tokens[i] = token
-    return tokens
-
-
-def _checked_width(vocab_size: SupportsIndex) -> int:
-    try:
-        width = operator.index(vocab_size)
-    except TypeError:
-        width = 0
-    if isinstance(vocab_size, bool) or not 0 < width <= MAX_VOCAB_SIZE:
-        raise TokenizerError(f"vocab_size must be an int from 1 to {MAX_VOCAB_SIZE}, not {echo(repr(vocab_size))}",
-                             hint="it is the width of the model's logits, model.config.vocab_size")
-    return width
-
-
-def _checked_ids(ids: Iterable[SupportsIndex], bound: int, name: str) -> tuple[int, ...]:
-    """Ids as ints in the given order, duplicates dropped, each below ``bound``."""
-    out: dict[int, None] = {}
-    try:
-        for given in ids:
-            i = operator.index(given)
-            if isinstance(given, bool) or not 0 <= i < bound:
-                raise TokenizerError(f"{name} holds {echo(str(given))}, which is out of range: there are {bound} ids")
-            out[i] = None
-    except TypeError:
-        raise TokenizerError(f"{name} must be token ids (ints)") from None
-    return tuple(out)
-
-
-def _checked_stops(ids: SupportsIndex | Iterable[SupportsIndex], width: int) -> tuple[int, ...]:
-    one_id = hasattr(ids, "__index__") and not hasattr(ids, "__iter__")
-    many: Iterable[SupportsIndex] = (ids,) if one_id else ids  # type: ignore[assignment]
-    return _checked_ids(many, width, "stop_token_ids")
-
-
-def _by_text(texts: Mapping[int, str]) -> dict[str, tuple[int, ...]]:
-    """Text to ids, ascending. Empty texts name nothing."""
-    out: dict[str, list[int]] = {}
-    for i in sorted(texts):
-        if texts[i]:
-            out.setdefault(texts[i], []).append(i)
-    return {text: tuple(ids) for text, ids in out.items()}
