@@ -33,8 +33,8 @@ _LITERALS = ["", "a", "b", "c", "ab", "ba", "abc", "é", "漢", "\n"]
 _CLASSES = ["a", "ab", "a-c", "bcé", "漢😀", "\\n"]
 
 
-def leaves(*, full: bool = True) -> st.SearchStrategy[Expr]:
-    """Literals and classes; ``full``: raw bytes, free text and byte automata too."""
+def leaves(*, full: bool = True, tokens: Items[int | str] = ()) -> st.SearchStrategy[Expr]:
+    """Literals and classes; ``full``: raw bytes, free text and byte automata too; ``tokens``: references to these."""
     kinds: list[st.SearchStrategy[Expr]] = [
         st.sampled_from(_LITERALS).map(make.literal),
         st.sampled_from(_CLASSES).map(make.char_class),
@@ -51,6 +51,9 @@ def leaves(*, full: bool = True) -> st.SearchStrategy[Expr]:
             st.just(make.any_text_until("ab", "bc")),
             byte_dfas(),
         ]
+    if tokens:
+        named = st.lists(st.sampled_from(tokens), min_size=1, max_size=2, unique=True).map(tuple)
+        kinds.append(st.builds(TokenReference, named, st.booleans()))
     return st.one_of(kinds)
 
 
@@ -68,9 +71,11 @@ def byte_dfas(draw: st.DrawFn) -> ByteDfa:
     return ByteDfa(tuple(rows), frozenset(draw(st.sets(state))))
 
 
-def expressions(names: Items[str], *, full: bool = True, max_leaves: int = 8) -> st.SearchStrategy[Expr]:
+def expressions(
+    names: Items[str], *, full: bool = True, tokens: Items[int | str] = (), max_leaves: int = 8
+) -> st.SearchStrategy[Expr]:
     """Raw nodes, not the simplified ones of the combinators: empty and single-child nodes occur."""
-    base: st.SearchStrategy[Expr] = st.one_of(leaves(full=full), st.sampled_from(names).map(Reference))
+    base: st.SearchStrategy[Expr] = st.one_of(leaves(full=full, tokens=tokens), st.sampled_from(names).map(Reference))
 
     def extend(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
         several = st.lists(inner, max_size=3).map(tuple)
@@ -85,12 +90,14 @@ def expressions(names: Items[str], *, full: bool = True, max_leaves: int = 8) ->
 
 
 @st.composite
-def rule_sets(draw: st.DrawFn, *, full: bool = True, max_rules: int = 4, max_leaves: int = 8) -> RuleSet:
+def rule_sets(
+    draw: st.DrawFn, *, full: bool = True, tokens: Items[int | str] = (), max_rules: int = 4, max_leaves: int = 8
+) -> RuleSet:
     """Grammars whose root derives some text. About half of the rules start with a reference (left recursion)."""
     names = ["root", "x", "y", "z"][: draw(st.integers(1, max_rules))]
     rules: dict[str, Expr] = {}
     for name in names:
-        body = draw(expressions(names, full=full, max_leaves=max_leaves))
+        body = draw(expressions(names, full=full, tokens=tokens, max_leaves=max_leaves))
         if draw(st.booleans()):
             front = draw(st.sampled_from(names))
             hidden = draw(st.sampled_from([None, Literal(b""), Repeat(Literal(b"a"), 0, 1)]))

@@ -70,7 +70,7 @@ def _shared(rule_set: RuleSet) -> list[Expr]:
     """Sequences, choices and repetitions that stand in more than one place, in the order they are met."""
     uses: dict[int, int] = {}
     found: list[Expr] = []
-    stack: list[Expr] = list(reversed(rule_set.rules.values()))
+    stack: list[Expr] = list(reversed(list(rule_set.rules.values())))
     while stack:
         node = stack.pop()
         count = uses[id(node)] = uses.get(id(node), 0) + 1
