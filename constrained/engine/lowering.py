@@ -1,0 +1,299 @@
+"""Grammar to ``Program``: the second half of lowering, where the automaton's guarantees are made.
+
+In order: nullable rules (each nullable call gets an epsilon beside it, so a call may mean "at least one byte");
+left recursion rewritten (``left_corner``); shortest completions, and with them the removal of everything that cannot be
+completed, bytes no token can spell included; byte classes; wide regions. All passes are worklists over integers.
+
+Guarantees to the automaton: see ``kernel.automaton``. Raises ``UnsatisfiableGrammarError`` when the root has no text.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from heapq import heappop, heappush
+
+from constrained.engine.build import Network, build_network
+from constrained.engine.byte_classes import byte_classes
+from constrained.engine.left_corner import remove_left_recursion
+from constrained.engine.regions import find_regions
+from constrained.errors import UnsatisfiableGrammarError
+from constrained.grammar.ir import RuleSet, TokenReference
+from constrained.kernel.program import FAR, Program
+from constrained.limits import Limits
+
+__all__ = ["lower"]
+
+
+def lower(
+    rules: RuleSet,
+    limits: Limits,
+    *,
+    unspellable: frozenset[int] = frozenset(),
+    resolve_tokens: Callable[[TokenReference], frozenset[int]] = lambda reference: frozenset(),
+) -> Program:
+    """The program of ``rules`` for a vocabulary in which no token has a byte of ``unspellable``.
+
+    Raises ``GrammarLimitError`` and ``UnsatisfiableGrammarError``.
+    """
+    net = build_network(rules, limits, resolve_tokens)
+    if unspellable:
+        _drop_bytes(net, unspellable)
+    nullable = _nullable_rules(net)
+    if nullable:
+        for p, calls in enumerate(net.call_edges):
+            for rule, to in calls:
+                if rule in nullable:
+                    net.eps[p].append(to)
+    _nullable_loops(net, nullable)
+    starts, order = remove_left_recursion(net, limits)
+    root = net.position(0)
+    last = net.position(0)
+    net.call_edges[root].append((0, last))
+    if 0 in nullable:
+        net.eps[root].append(last)
+    net.accept.update(net.rule_exit)
+    net.accept.add(last)
+    position_min, rule_min = _shortest(net, starts)
+    if position_min[root] >= FAR:
+        raise UnsatisfiableGrammarError(
+            "no text fits the grammar" + (" with the bytes this vocabulary can spell" if unspellable else ""),
+            hint="a rule that only refers to itself, an empty character class or a character without a token "
+                 "makes everything that needs it impossible",
+        )
+    _drop_dead(net, position_min, rule_min)
+    byte_class, class_byte = byte_classes(net.byte_edges)
+    regions, position_region, loop_region = find_regions(net, starts)
+    return _flatten(net, root, starts, order, position_min, rule_min, byte_class, class_byte,
+                    regions, position_region, loop_region)
+
+
+def _drop_bytes(net: Network, unspellable: frozenset[int]) -> None:
+    """Cut the bytes that no token has out of every edge."""
+    runs: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for edges in net.byte_edges:
+        for lo, hi, _ in edges:
+            if (lo, hi) not in runs:
+                kept: list[tuple[int, int]] = []
+                here = lo
+                for byte in [b for b in range(lo, hi + 1) if b in unspellable] + [hi + 1]:
+                    if here < byte:
+                        kept.append((here, byte - 1))
+                    here = byte + 1
+                runs[lo, hi] = kept
+    if all(kept == [key] for key, kept in runs.items()):
+        return
+    for p, edges in enumerate(net.byte_edges):
+        net.byte_edges[p] = [(lo, hi, to) for a, b, to in edges for lo, hi in runs[a, b]]
+
+
+def _nullable_rules(net: Network) -> set[int]:
+    """Rules that have the empty text: their exit is reached by epsilon and nullable calls."""
+    nullable: set[int] = set()
+    reached: list[set[int]] = []
+    blocked: dict[int, list[tuple[int, int]]] = {}
+    work: list[tuple[int, int]] = []
+    for rule, entry in enumerate(net.rule_entry):
+        reached.append({entry})
+        work.append((rule, entry))
+    while work:
+        rule, p = work.pop()
+        if p == net.rule_exit[rule] and rule not in nullable:
+            nullable.add(rule)
+            work.extend(blocked.pop(rule, ()))
+        seen = reached[rule]
+        targets = list(net.eps[p])
+        for callee, to in net.call_edges[p]:
+            if callee in nullable:
+                targets.append(to)
+            else:
+                blocked.setdefault(callee, []).append((rule, p))
+        loop = net.loops.get(p)
+        if loop is not None:
+            if loop[0] in nullable:
+                targets.append(loop[3])
+            else:
+                blocked.setdefault(loop[0], []).append((rule, p))
+        for to in targets:
+            if to not in seen:
+                seen.add(to)
+                work.append((rule, to))
+    return nullable
+
+
+def _nullable_loops(net: Network, nullable: set[int]) -> None:
+    """A round counts only if it reads something: a nullable body may stop after any number of real rounds.
+
+    The loop position itself must not be left without a round, so the way round it starts one position earlier:
+    every epsilon edge into the loop gets a twin that goes straight on.
+    """
+    changed = {p: loop[3] for p, loop in net.loops.items() if loop[0] in nullable}
+    if not changed:
+        return
+    for p, (rule, _, most, after) in list(net.loops.items()):
+        if p in changed:
+            net.loops[p] = (rule, 1, most, after)
+    for targets in net.eps:
+        for to in list(targets):
+            # a chain: the way round one loop may lead into the next
+            while to in changed:
+                to = changed[to]
+                targets.append(to)
+
+
+def _shortest(net: Network, starts: list[int]) -> tuple[list[int], list[int]]:
+    """Fewest bytes from each position to its rule's end, and of each rule (Knuth 1977: Dijkstra on grammars)."""
+    n = len(net.origin)
+    position_min = [FAR] * n
+    rule_min = [FAR] * len(starts)
+    into: list[list[tuple[int, int]]] = [[] for _ in range(n)]  # (source, cost)
+    call_into: list[list[tuple[int, int]]] = [[] for _ in range(n)]  # (source, rule)
+    sites: list[list[tuple[int, int]]] = [[] for _ in starts]  # (source, target)
+    loop_into: dict[int, list[int]] = {}
+    loop_sites: dict[int, list[int]] = {}
+    for p, edges in enumerate(net.byte_edges):
+        for _, _, to in edges:
+            into[to].append((p, 1))
+    for p, targets in enumerate(net.eps):
+        for to in targets:
+            into[to].append((p, 0))
+    for p, calls in enumerate(net.call_edges):
+        for rule, to in calls:
+            call_into[to].append((p, rule))
+            sites[rule].append((p, to))
+    for p, tokens in net.token_edges.items():
+        for token_set, to in tokens:
+            if net.token_sets[token_set]:
+                into[to].append((p, 1))
+    for p, (rule, _, _, after) in net.loops.items():
+        loop_into.setdefault(after, []).append(p)
+        loop_sites.setdefault(rule, []).append(p)
+    rule_at: dict[int, list[int]] = {}
+    for rule, start in enumerate(starts):
+        rule_at.setdefault(start, []).append(rule)
+    heap: list[tuple[int, int]] = []
+    position_min[1] = position_min[2] = 0
+    for p in net.accept:
+        position_min[p] = 0
+        heap.append((0, p))
+    done = bytearray(n)
+
+    def offer(p: int, cost: int) -> None:
+        cost = min(cost, FAR - 1)  # long is not impossible
+        if cost < position_min[p]:
+            position_min[p] = cost
+            heappush(heap, (cost, p))
+
+    def offer_loop(p: int) -> None:
+        rule, least, _, after = net.loops[p]
+        if rule_min[rule] < FAR and position_min[after] < FAR and done[after]:
+            offer(p, least * rule_min[rule] + position_min[after])
+
+    while heap:
+        cost, p = heappop(heap)
+        if done[p]:
+            continue
+        done[p] = 1
+        for source, extra in into[p]:
+            offer(source, cost + extra)
+        for source, rule in call_into[p]:
+            if rule_min[rule] < FAR:
+                offer(source, cost + rule_min[rule])
+        for source in loop_into.get(p, ()):
+            offer_loop(source)
+        for rule in rule_at.get(p, ()):
+            if rule_min[rule] == FAR:
+                rule_min[rule] = cost
+                for source, to in sites[rule]:
+                    if done[to]:
+                        offer(source, cost + position_min[to])
+                for source in loop_sites.get(rule, ()):
+                    offer_loop(source)
+    return position_min, rule_min
+
+
+def _drop_dead(net: Network, position_min: list[int], rule_min: list[int]) -> None:
+    """Remove every edge into what cannot be completed: afterwards no reachable state is a dead end."""
+    for p in range(len(net.origin)):
+        if position_min[p] >= FAR:
+            net.byte_edges[p] = []
+            net.eps[p] = []
+            net.call_edges[p] = []
+            net.token_edges.pop(p, None)
+            net.loops.pop(p, None)
+    for p, edges in enumerate(net.byte_edges):
+        if edges:
+            net.byte_edges[p] = [e for e in edges if position_min[e[2]] < FAR]
+        if net.eps[p]:
+            net.eps[p] = [to for to in net.eps[p] if position_min[to] < FAR]
+        if net.call_edges[p]:
+            net.call_edges[p] = [c for c in net.call_edges[p]
+                                 if position_min[c[1]] < FAR and rule_min[c[0]] < FAR]
+    for p, tokens in net.token_edges.items():
+        net.token_edges[p] = [t for t in tokens if position_min[t[1]] < FAR and net.token_sets[t[0]]]
+
+
+def _flatten(net: Network, root: int, starts: list[int], order: list[int], position_min: list[int],
+             rule_min: list[int], byte_class: array[int], class_byte: array[int], regions: list[bytes],
+             position_region: list[int], loop_region: dict[int, int]) -> Program:
+    n = len(net.origin)
+    offsets: list[int] = []
+    edge_a: list[int] = []
+    edge_b: list[int] = []
+    edge_to: list[int] = []
+    no_tokens: list[tuple[int, int]] = []
+    for p in range(n):
+        offsets.append(len(edge_to))
+        for lo, hi, to in net.byte_edges[p]:
+            edge_a.append(lo)
+            edge_b.append(hi)
+            edge_to.append(to)
+        offsets.append(len(edge_to))
+        targets = net.eps[p]
+        if targets:
+            edge_a.extend(targets)
+            edge_b.extend(targets)
+            edge_to.extend(targets)
+        offsets.append(len(edge_to))
+        for rule, to in net.call_edges[p]:
+            edge_a.append(rule)
+            edge_b.append(0)
+            edge_to.append(to)
+        offsets.append(len(edge_to))
+        for token_set, to in net.token_edges.get(p, no_tokens):
+            edge_a.append(token_set)
+            edge_b.append(0)
+            edge_to.append(to)
+    offsets.append(len(edge_to))
+    accept = array("i", bytes(4 * n))
+    for p in net.accept:
+        accept[p] = 1
+    position_loop = array("i", [-1]) * n
+    loops = sorted(net.loops)
+    for index, p in enumerate(loops):
+        position_loop[p] = index
+    return Program(
+        start=root,
+        position_offsets=array("i", offsets),
+        edge_a=array("i", edge_a), edge_b=array("i", edge_b), edge_to=array("i", edge_to),
+        position_accept=accept,
+        position_loop=position_loop,
+        position_region=array("i", position_region),
+        position_min=position_min,
+        rule_starts=array("i", starts),
+        rule_order=array("i", order),
+        rule_min=rule_min,
+        rule_names=net.rule_names,
+        position_rule=net.origin,
+        loop_positions=array("i", loops),
+        loop_rules=array("i", [net.loops[p][0] for p in loops]),
+        loop_minimum=array("i", [net.loops[p][1] for p in loops]),
+        loop_maximum=array("i", [net.loops[p][2] for p in loops]),
+        loop_next=array("i", [net.loops[p][3] for p in loops]),
+        loop_region=array("i", [loop_region.get(p, 0) for p in loops]),
+        n_classes=len(class_byte),
+        byte_class=byte_class,
+        class_byte=class_byte,
+        regions=regions,
+        token_sets=net.token_sets,
+    )

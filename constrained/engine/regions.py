@@ -1,0 +1,145 @@
+"""Wide regions: the parts of a grammar whose masks are worth a class trie.
+
+A loop over many bytes (a string's body, an identifier, free text) allows a large part of the vocabulary, and which
+tokens stay inside depends on that loop alone. Its positions are a *region*: a strongly connected set of positions under
+byte and epsilon edges in which some position has at least ``WIDE`` bytes, with the positions that lead only into
+it; or the body of a counted loop. A region carries the partition of the bytes that its edges make; the vocabulary
+seen through such a partition is a trie of a few hundred nodes (``kernel.token_trie``), shared by every grammar
+that has the same partition.
+
+Regions steer only how a mask is found, never what it is: anything may be left out.
+"""
+
+from __future__ import annotations
+
+from constrained.engine.build import Network
+from constrained.engine.byte_classes import byte_classes
+
+__all__ = ["WIDE", "find_regions"]
+
+WIDE = 32
+"""Bytes that a position must be able to read for its loop to be a region."""
+
+LEAD_IN = 16
+"""Bytes that a position outside the loop must have to be counted in."""
+
+
+def find_regions(net: Network, starts: list[int]) -> tuple[list[bytes], list[int], dict[int, int]]:
+    """Partitions (256 class numbers each, index 0 unused), the region of each position (0 none), and of each loop."""
+    n = len(net.origin)
+    region = [0] * n
+    members: list[list[int]] = [[]]
+    width = [0] * n
+    for p, edges in enumerate(net.byte_edges):
+        if len(edges) == 1:
+            width[p] = edges[0][1] - edges[0][0] + 1
+        elif edges:
+            width[p] = sum(hi - lo + 1 for lo, hi, _ in edges)
+    wide = [p for p in range(n) if width[p] >= WIDE and not net.call_edges[p] and p not in net.token_edges]
+    loop_region = _loop_regions(net, starts, width, region, members)
+    for p in wide:
+        if region[p] == 0:
+            component = _component(net, p)
+            if component is not None:
+                members.append(component)
+                for q in component:
+                    region[q] = len(members) - 1
+    _lead_ins(net, width, region, members)
+    partitions = [b""]
+    for positions in members[1:]:
+        partitions.append(bytes(byte_classes([net.byte_edges[p] for p in positions])[0]))
+    return partitions, region, loop_region
+
+
+def _component(net: Network, start: int) -> list[int] | None:
+    """The positions on a cycle of byte and epsilon edges through ``start``; None if there is none, or one calls."""
+    seen = {start}
+    found = [start]
+    into: dict[int, list[int]] = {}
+    for p in found:
+        for to in _successors(net, p):
+            into.setdefault(to, []).append(p)
+            if to not in seen:
+                seen.add(to)
+                found.append(to)
+    if start not in into:
+        return None
+    back = {start}
+    order = [start]
+    for p in order:
+        for source in into.get(p, ()):
+            if source not in back:
+                back.add(source)
+                order.append(source)
+    if any(net.call_edges[p] or p in net.token_edges for p in order):
+        return None
+    return order
+
+
+def _successors(net: Network, p: int) -> list[int]:
+    return [to for _, _, to in net.byte_edges[p]] + net.eps[p]
+
+
+def _loop_regions(net: Network, starts: list[int], width: list[int], region: list[int],
+                  members: list[list[int]]) -> dict[int, int]:
+    """A counted loop with a body of bytes only, and wide, is a region: all loops over one body share it."""
+    by_rule: dict[int, int] = {}
+    found: dict[int, int] = {}
+    for p, (rule, _, _, _) in net.loops.items():
+        known = by_rule.get(rule)
+        if known is None:
+            known = 0
+            body = _bytes_only(net, starts[rule])
+            if body is not None and any(width[q] >= WIDE for q in body):
+                known = len(members)
+                members.append(body)
+                for q in body:
+                    region[q] = known
+            by_rule[rule] = known
+        if known:
+            found[p] = known
+    return found
+
+
+def _bytes_only(net: Network, start: int, most: int = 2000) -> list[int] | None:
+    """The positions reachable within the rule, if it makes no calls, counts nothing and is small."""
+    seen = {start}
+    found = [start]
+    for p in found:
+        if net.call_edges[p] or p in net.token_edges or p in net.loops or len(found) > most:
+            return None
+        for to in _successors(net, p):
+            if to not in seen:
+                seen.add(to)
+                found.append(to)
+    return found
+
+
+def _lead_ins(net: Network, width: list[int], region: list[int], members: list[list[int]]) -> None:
+    if len(members) == 1:
+        return
+    changed = True
+    rounds = 0
+    candidates = [p for p in range(len(width)) if width[p] >= LEAD_IN and region[p] == 0
+                  and not net.call_edges[p] and p not in net.token_edges]
+    while changed and rounds < 4:  # a character has four bytes: one round for each
+        changed = False
+        rounds += 1
+        for p in candidates:
+            if region[p]:
+                continue
+            targets = {_region_of(net, to, region) for _, _, to in net.byte_edges[p]}
+            if len(targets) == 1 and 0 not in targets:
+                (region[p],) = targets
+                members[region[p]].append(p)
+                changed = True
+
+
+def _region_of(net: Network, p: int, region: list[int]) -> int:
+    """The region of ``p`` or of what it reaches by one epsilon."""
+    if region[p]:
+        return region[p]
+    for to in net.eps[p]:
+        if region[to]:
+            return region[to]
+    return 0

@@ -1,0 +1,1527 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""The interned, lazily built pushdown automaton over bytes.
+
+Idea
+    What is still to be read is a set of stacks. Each stack is a *position* of the lowered grammar on top of
+    the places to return to. Such a set is hash-consed, so a state is an int, equal sets get the same int,
+    and everything that follows from a state (its next states, its masks) is remembered by that int.
+
+Data
+    position   a point of a rule, with edges: bytes ``lo..hi``, epsilon, call of a rule, token set; or a
+               counted loop. Made by ``engine.lowering``; immutable here. 1 is END, 2 is HOLE (see below).
+    det        an interned, sorted, epsilon-closed set of positions that share one stack below them.
+               Bit flags say whether it accepts (its rule may end) and which edges it has.
+    node       an interned, sorted list of elements ``(det, count, tail)``: the stacks whose top is one of
+               the det's positions and whose rest is one of the stacks of node ``tail``. ``count`` is the
+               register of a counted loop, else 0. **States and stack sets are the same thing**: a tail is
+               the state that the machine is in when the callee has ended, so returning is a union.
+    thread     one way to read a byte from a node: ``(det, tail)`` after all calls are entered.
+    row        ``rows[r + class]``: the row of the next node, 0 dead, -1 not built yet. Rows are only made
+               for nodes that are stepped from.
+
+Canonical form (without it equal states get different ints and every cache starves)
+    - A node is closed under returning: where a det accepts, the elements of its tail are in the node too,
+      and what has nothing left but to return is dropped (so right recursion runs in constant stack).
+    - Each position, or (loop, count), occurs in one element only; where two stacks share the top their
+      tails are united, recursively (an explicit stack and a memo, no native recursion).
+    - Elements with equal tails are one element.
+
+Lowering guarantees: a call consumes at least one byte (nullable calls have an epsilon beside them), no rule
+reaches itself by calls before its first byte (left recursion is rewritten), every position can be completed.
+So the entry of calls ends, and no reachable node is a dead end.
+
+Cost: a known step is one load. A first step is 50-300 ns for each live thread.
+Invariants: ids only grow within an epoch; nothing is dropped while ``epoch`` stays the same. ``lock`` guards
+all of it; methods of this class expect it to be held.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.libc.stdlib import free, realloc
+
+END_DET = cython.declare(cython.int, 1)
+HOLE_DET = cython.declare(cython.int, 2)
+ROOT_NODE = cython.declare(cython.int, 1)
+HOLE_NODE = cython.declare(cython.int, 2)
+MIX = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
+FAR = cython.declare(cython.longlong, 1 << 60)
+
+
+class ThreadLimitReached(Exception):
+    """A node would hold more alternatives than ``max_threads``; args: (live elements, rule or -1)."""
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def grow_int(old: cython.p_int, count: cython.Py_ssize_t) -> cython.p_int:
+    """``old`` enlarged to ``count`` ints; the new part is not set. NULL when memory is out."""
+    if cython.compiled:
+        return cython.cast(cython.p_int, realloc(old, count * cython.sizeof(cython.int)))
+    else:
+        kept = old or []
+        return kept + [0] * (count - len(kept))
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def grow_long(old: cython.p_longlong, count: cython.Py_ssize_t) -> cython.p_longlong:
+    """Like ``grow_int`` for 64-bit values."""
+    if cython.compiled:
+        return cython.cast(cython.p_longlong, realloc(old, count * cython.sizeof(cython.longlong)))
+    else:
+        kept = old or []
+        return kept + [0] * (count - len(kept))
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def copy_ints(old: cython.p_int, values: cython.int[::1]) -> cython.p_int:
+    """``old`` replaced by the ints of ``values``; NULL when memory is out."""
+    n: cython.Py_ssize_t = len(values)
+    i: cython.Py_ssize_t
+    new: cython.p_int = grow_int(old, n + 1)
+    if new:
+        for i in range(n):
+            new[i] = values[i]
+    return new
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def sort_triples(a: cython.p_int, b: cython.p_int, c: cython.p_int, lo: cython.int, hi: cython.int) -> cython.void:
+    """Sort the triples ``lo <= i < hi`` lexicographically in place (shell sort: no recursion, no memory)."""
+    gap: cython.int = 1
+    i: cython.int
+    j: cython.int
+    x: cython.int
+    y: cython.int
+    z: cython.int
+    while gap < (hi - lo) // 3:
+        gap = gap * 3 + 1
+    while gap > 0:
+        for i in range(lo + gap, hi):
+            x = a[i]
+            y = b[i]
+            z = c[i]
+            j = i
+            while j >= lo + gap and (
+                a[j - gap] > x or (a[j - gap] == x and (b[j - gap] > y or (b[j - gap] == y and c[j - gap] > z)))
+            ):
+                a[j] = a[j - gap]
+                b[j] = b[j - gap]
+                c[j] = c[j - gap]
+                j -= gap
+            a[j] = x
+            b[j] = y
+            c[j] = z
+        gap = gap // 3
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def sort_ints(a: cython.p_int, lo: cython.int, hi: cython.int) -> cython.void:
+    """Sort ``a[lo:hi]`` in place."""
+    gap: cython.int = 1
+    i: cython.int
+    j: cython.int
+    x: cython.int
+    while gap < (hi - lo) // 3:
+        gap = gap * 3 + 1
+    while gap > 0:
+        for i in range(lo + gap, hi):
+            x = a[i]
+            j = i
+            while j >= lo + gap and a[j - gap] > x:
+                a[j] = a[j - gap]
+                j -= gap
+            a[j] = x
+        gap = gap // 3
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def mix(h: cython.ulonglong, x: cython.int) -> cython.ulonglong:
+    """One round of a 64-bit multiplicative hash; masked so that both modes agree."""
+    h = (h ^ cython.cast(cython.uint, x)) * MIX
+    if not cython.compiled:
+        h &= 0xFFFFFFFFFFFFFFFF
+    return h ^ (h >> 29)
+
+
+@cython.final
+@cython.cclass
+class Automaton:
+    """One lowered grammar and everything that has been found out about it. See the module docstring."""
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            self._release()
+
+    else:
+
+        def __new__(cls, *args):
+            self = object.__new__(cls)
+            self.lock = cython.pymutex()
+            for name in _COUNTERS:
+                setattr(self, name, 0)
+            for name in _POINTERS:
+                setattr(self, name, None)
+            return self
+
+    def __init__(self, program, max_threads: cython.int):
+        """``program``: a ``kernel.program.Program``. ``max_threads``: largest number of elements of one node."""
+        self.max_threads = max_threads
+        self._load(program)
+        self._reset()
+
+    # ---- the lowered grammar -------------------------------------------------------------------------
+
+    def _load(self, program):
+        """Copy the program's arrays (see ``kernel.program``)."""
+        i: cython.int
+        self.n_positions = len(program.position_offsets) // 4
+        self.n_rules = len(program.rule_starts)
+        self.n_loops = len(program.loop_positions)
+        self.n_classes = program.n_classes
+        self.p_off = copy_ints(self.p_off, program.position_offsets)
+        self.e_a = copy_ints(self.e_a, program.edge_a)
+        self.e_b = copy_ints(self.e_b, program.edge_b)
+        self.e_to = copy_ints(self.e_to, program.edge_to)
+        self.p_accept = copy_ints(self.p_accept, program.position_accept)
+        self.p_loop = copy_ints(self.p_loop, program.position_loop)
+        self.p_region = copy_ints(self.p_region, program.position_region)
+        self.l_pos = copy_ints(self.l_pos, program.loop_positions)
+        self.l_rule = copy_ints(self.l_rule, program.loop_rules)
+        self.l_min = copy_ints(self.l_min, program.loop_minimum)
+        self.l_max = copy_ints(self.l_max, program.loop_maximum)
+        self.l_next = copy_ints(self.l_next, program.loop_next)
+        self.l_region = copy_ints(self.l_region, program.loop_region)
+        self.r_start = copy_ints(self.r_start, program.rule_starts)
+        self.r_order = copy_ints(self.r_order, program.rule_order)
+        self.cls = copy_ints(self.cls, program.byte_class)
+        self.cls_rep = copy_ints(self.cls_rep, program.class_byte)
+        self.start_position = program.start
+        self.n_token_sets = program.n_token_sets
+        self.p_min = grow_long(self.p_min, self.n_positions + 1)
+        for i in range(self.n_positions):
+            self.p_min[i] = program.position_min[i]
+        self.r_min = grow_long(self.r_min, self.n_rules + 1)
+        for i in range(self.n_rules):
+            self.r_min[i] = program.rule_min[i]
+        self.mark = grow_int(self.mark, self.n_positions + 1)
+        self.own = grow_int(self.own, self.n_positions + 1)
+        for i in range(self.n_positions):
+            self.mark[i] = 0
+        self.generation = 0
+        self.pend_tail = grow_int(self.pend_tail, self.n_rules + 1)
+        self.heap = grow_int(self.heap, self.n_rules + 1)
+        for i in range(self.n_rules):
+            self.pend_tail[i] = 0
+
+    def _release(self):
+        if cython.compiled:
+            free(self.p_off)
+            free(self.e_a)
+            free(self.e_b)
+            free(self.e_to)
+            free(self.p_accept)
+            free(self.p_loop)
+            free(self.p_region)
+            free(self.l_pos)
+            free(self.l_rule)
+            free(self.l_min)
+            free(self.l_max)
+            free(self.l_next)
+            free(self.l_region)
+            free(self.l_det)
+            free(self.l_next_det)
+            free(self.r_start)
+            free(self.r_order)
+            free(self.r_det)
+            free(self.cls)
+            free(self.cls_rep)
+            free(self.p_min)
+            free(self.r_min)
+            free(self.mark)
+            free(self.own)
+            free(self.pend_tail)
+            free(self.heap)
+            free(self.d_off)
+            free(self.d_len)
+            free(self.d_flags)
+            free(self.d_core)
+            free(self.d_loop)
+            free(self.d_row)
+            free(self.d_call)
+            free(self.d_ncall)
+            free(self.d_first)
+            free(self.d_split)
+            free(self.d_min)
+            free(self.d_pool)
+            free(self.d_table)
+            free(self.d_rows)
+            free(self.calls)
+            free(self.firsts)
+            free(self.n_off)
+            free(self.n_len)
+            free(self.n_row)
+            free(self.n_exp)
+            free(self.n_nexp)
+            free(self.n_mask)
+            free(self.n_mark)
+            free(self.n_min)
+            free(self.n_table)
+            free(self.el_d)
+            free(self.el_c)
+            free(self.el_n)
+            free(self.exp)
+            free(self.rows)
+            free(self.row_node)
+            free(self.it_d)
+            free(self.it_c)
+            free(self.it_n)
+            free(self.tr_p)
+            free(self.tr_c)
+            free(self.tr_n)
+            free(self.un_a)
+            free(self.un_b)
+            free(self.m_kind)
+            free(self.m_a)
+            free(self.m_b)
+            free(self.m_value)
+            free(self.buf)
+            free(self.split)
+
+    def _reset(self):
+        """Begin an epoch: forget every det, node and row. Called with the lock held, or before sharing."""
+        i: cython.int
+        self.d_count = 0
+        self.d_pool_len = 0
+        self.d_rows_len = 0
+        self.calls_len = 0
+        self.firsts_len = 0
+        self.n_count = 0
+        self.el_len = 0
+        self.exp_len = 0
+        self.rows_len = 0
+        self.it_len = 0
+        self.tr_len = 0
+        self.un_len = 0
+        self.m_count = 0
+        self.split_len = 0
+        self.d_table_size = 256
+        self.d_table = grow_int(self.d_table, self.d_table_size)
+        self.n_table_size = 1024
+        self.n_table = grow_int(self.n_table, self.n_table_size)
+        self.m_size = 1024
+        self.m_kind = grow_int(self.m_kind, self.m_size)
+        self.m_a = grow_int(self.m_a, self.m_size)
+        self.m_b = grow_int(self.m_b, self.m_size)
+        self.m_value = grow_int(self.m_value, self.m_size)
+        if not (self.d_table and self.n_table and self.m_kind and self.m_a and self.m_b and self.m_value):
+            raise MemoryError
+        for i in range(self.d_table_size):
+            self.d_table[i] = -1
+        for i in range(self.n_table_size):
+            self.n_table[i] = -1
+        for i in range(self.m_size):
+            self.m_kind[i] = 0
+        self.l_det = grow_int(self.l_det, self.n_loops + 1)
+        self.l_next_det = grow_int(self.l_next_det, self.n_loops + 1)
+        self.r_det = grow_int(self.r_det, self.n_rules + 1)
+        for i in range(self.n_loops):
+            self.l_det[i] = -1
+            self.l_next_det[i] = -1
+        for i in range(self.n_rules):
+            self.r_det[i] = -1
+        self._need_buf(64)
+        self.intern_det(0)
+        self.buf[0] = END_DET
+        self.intern_det(1)
+        self.buf[0] = HOLE_DET
+        self.intern_det(1)
+        self._new_row(-1)
+        for i in range(self.n_classes):
+            self.rows[i] = 0
+        self.canonical(0)
+        self.add_item(END_DET, 0, 0)
+        self.canonical(0)
+        self.add_item(HOLE_DET, 0, 0)
+        self.canonical(0)
+        self.buf[0] = self.start_position
+        i = self.closure(1)
+        i = self.intern_det(i)
+        self.add_pair(i, ROOT_NODE)
+        self.start = self.canonical(0)
+        self.epoch += 1
+
+    # ---- memory --------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _out_of_memory(self) -> cython.int:
+        with cython.gil:
+            raise MemoryError("the automaton could not grow")
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _need_buf(self, n: cython.int) -> cython.int:
+        if n > self.buf_cap:
+            self.buf_cap = n * 2
+            self.buf = grow_int(self.buf, self.buf_cap)
+            if not self.buf:
+                self._out_of_memory()
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def add_item(self, d: cython.int, c: cython.int, n: cython.int) -> cython.int:
+        """Append an element to the list under construction."""
+        i: cython.int = self.it_len
+        if i >= self.it_cap:
+            self.it_cap = 64 if self.it_cap == 0 else self.it_cap * 2
+            self.it_d = grow_int(self.it_d, self.it_cap)
+            self.it_c = grow_int(self.it_c, self.it_cap)
+            self.it_n = grow_int(self.it_n, self.it_cap)
+            if not (self.it_d and self.it_c and self.it_n):
+                self._out_of_memory()
+        self.it_d[i] = d
+        self.it_c[i] = c
+        self.it_n[i] = n
+        self.it_len = i + 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def add_triple(self, p: cython.int, c: cython.int, n: cython.int) -> cython.int:
+        i: cython.int = self.tr_len
+        if i >= self.tr_cap:
+            self.tr_cap = 256 if self.tr_cap == 0 else self.tr_cap * 2
+            self.tr_p = grow_int(self.tr_p, self.tr_cap)
+            self.tr_c = grow_int(self.tr_c, self.tr_cap)
+            self.tr_n = grow_int(self.tr_n, self.tr_cap)
+            if not (self.tr_p and self.tr_c and self.tr_n):
+                self._out_of_memory()
+        self.tr_p[i] = p
+        self.tr_c[i] = c
+        self.tr_n[i] = n
+        self.tr_len = i + 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def memory_bytes(self) -> cython.longlong:
+        """Bytes held by the tables, capacity counted."""
+        total: cython.longlong = 0
+        total += cython.cast(cython.longlong, self.n_positions) * 48
+        total += cython.cast(cython.longlong, self.d_cap) * 48 + self.d_pool_cap * 4 + self.d_table_size * 4
+        total += cython.cast(cython.longlong, self.d_rows_cap) * 4 + self.calls_cap * 8 + self.firsts_cap * 4
+        total += cython.cast(cython.longlong, self.n_cap) * 40 + cython.cast(cython.longlong, self.el_cap) * 12
+        total += cython.cast(cython.longlong, self.exp_cap) * 4 + cython.cast(cython.longlong, self.rows_cap) * 4
+        total += cython.cast(cython.longlong, self.n_table_size) * 4 + cython.cast(cython.longlong, self.m_size) * 16
+        return total
+
+    # ---- memo of functions of two ints ---------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def memo_get(self, kind: cython.int, a: cython.int, b: cython.int) -> cython.int:
+        """The remembered value of ``kind(a, b)``, or -2."""
+        h: cython.ulonglong = mix(mix(kind, a), b)
+        i: cython.int = cython.cast(cython.int, h & (self.m_size - 1))
+        while self.m_kind[i] != 0:
+            if self.m_a[i] == a and self.m_b[i] == b and self.m_kind[i] == kind:
+                return self.m_value[i]
+            i = (i + 1) & (self.m_size - 1)
+        return -2
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def memo_put(self, kind: cython.int, a: cython.int, b: cython.int, value: cython.int) -> cython.int:
+        old_kind: cython.p_int
+        old_a: cython.p_int
+        old_b: cython.p_int
+        old_value: cython.p_int
+        old_size: cython.int = self.m_size
+        i: cython.int
+        if self.m_count * 2 >= self.m_size:
+            old_kind = self.m_kind
+            old_a = self.m_a
+            old_b = self.m_b
+            old_value = self.m_value
+            self.m_size = old_size * 2
+            self.m_kind = grow_int(cython.NULL if cython.compiled else None, self.m_size)
+            self.m_a = grow_int(cython.NULL if cython.compiled else None, self.m_size)
+            self.m_b = grow_int(cython.NULL if cython.compiled else None, self.m_size)
+            self.m_value = grow_int(cython.NULL if cython.compiled else None, self.m_size)
+            if not (self.m_kind and self.m_a and self.m_b and self.m_value):
+                self._out_of_memory()
+            for i in range(self.m_size):
+                self.m_kind[i] = 0
+            for i in range(old_size):
+                if old_kind[i] != 0:
+                    self._memo_store(old_kind[i], old_a[i], old_b[i], old_value[i])
+            if cython.compiled:
+                free(old_kind)
+                free(old_a)
+                free(old_b)
+                free(old_value)
+        self._memo_store(kind, a, b, value)
+        self.m_count += 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _memo_store(self, kind: cython.int, a: cython.int, b: cython.int, value: cython.int) -> cython.int:
+        h: cython.ulonglong = mix(mix(kind, a), b)
+        i: cython.int = cython.cast(cython.int, h & (self.m_size - 1))
+        while self.m_kind[i] != 0:
+            i = (i + 1) & (self.m_size - 1)
+        self.m_kind[i] = kind
+        self.m_a[i] = a
+        self.m_b[i] = b
+        self.m_value[i] = value
+        return 0
+
+    # ---- dets ----------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def closure(self, n: cython.int) -> cython.int:
+        """Replace the seeds ``buf[:n]`` by their sorted epsilon closure; returns its size.
+
+        Positions with nothing but epsilon edges are left out, so that equal behaviour gives equal sets.
+        """
+        gen: cython.int
+        i: cython.int
+        j: cython.int
+        p: cython.int
+        q: cython.int
+        count: cython.int = 0
+        kept: cython.int = 0
+        self.generation += 1
+        gen = self.generation
+        for i in range(n):
+            p = self.buf[i]
+            if self.mark[p] != gen:
+                self.mark[p] = gen
+                self.buf[count] = p
+                count += 1
+        i = 0
+        while i < count:
+            p = self.buf[i]
+            i += 1
+            for j in range(self.p_off[4 * p + 1], self.p_off[4 * p + 2]):
+                q = self.e_to[j]
+                if self.mark[q] != gen:
+                    self.mark[q] = gen
+                    self._need_buf(count + 1)
+                    self.buf[count] = q
+                    count += 1
+        for i in range(count):
+            p = self.buf[i]
+            if (
+                self.p_accept[p]
+                or self.p_loop[p] >= 0
+                or self.p_off[4 * p] != self.p_off[4 * p + 1]
+                or self.p_off[4 * p + 2] != self.p_off[4 * p + 4]
+            ):
+                self.buf[kept] = p
+                kept += 1
+        sort_ints(self.buf, 0, kept)
+        return kept
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def intern_det(self, n: cython.int) -> cython.int:
+        """The id of the sorted set ``buf[:n]``."""
+        h: cython.ulonglong = 1469598103
+        i: cython.int
+        j: cython.int
+        p: cython.int
+        d: cython.int
+        off: cython.int
+        flags: cython.int = 0
+        least: cython.longlong = FAR
+        same: cython.bint
+        for i in range(n):
+            h = mix(h, self.buf[i])
+        j = cython.cast(cython.int, h & (self.d_table_size - 1))
+        while self.d_table[j] >= 0:
+            d = self.d_table[j]
+            if self.d_len[d] == n:
+                off = self.d_off[d]
+                same = True
+                for i in range(n):
+                    if self.d_pool[off + i] != self.buf[i]:
+                        same = False
+                        break
+                if same:
+                    return d
+            j = (j + 1) & (self.d_table_size - 1)
+        d = self.d_count
+        self._need_det(n)
+        off = self.d_pool_len
+        for i in range(n):
+            p = self.buf[i]
+            self.d_pool[off + i] = p
+            if self.p_accept[p]:
+                flags |= 1
+            if self.p_off[4 * p] != self.p_off[4 * p + 1]:
+                flags |= 2
+            if self.p_off[4 * p + 2] != self.p_off[4 * p + 3]:
+                flags |= 4
+            if self.p_off[4 * p + 3] != self.p_off[4 * p + 4]:
+                flags |= 8
+            if self.p_loop[p] >= 0:
+                flags |= 16
+            if self.p_min[p] < least:
+                least = self.p_min[p]
+        self.d_off[d] = off
+        self.d_len[d] = n
+        self.d_flags[d] = flags
+        self.d_core[d] = -1
+        self.d_loop[d] = self.p_loop[self.buf[0]] if n == 1 else -1
+        self.d_row[d] = -1
+        self.d_call[d] = -1
+        self.d_ncall[d] = 0
+        self.d_first[d] = -1
+        self.d_split[d] = -1
+        self.d_min[d] = least
+        self.d_pool_len = off + n
+        self.d_count = d + 1
+        self.d_table[j] = d
+        if self.d_count * 2 >= self.d_table_size:
+            self._rehash_dets()
+        return d
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _need_det(self, n: cython.int) -> cython.int:
+        if self.d_count >= self.d_cap:
+            self.d_cap = 64 if self.d_cap == 0 else self.d_cap * 2
+            self.d_off = grow_int(self.d_off, self.d_cap)
+            self.d_len = grow_int(self.d_len, self.d_cap)
+            self.d_flags = grow_int(self.d_flags, self.d_cap)
+            self.d_core = grow_int(self.d_core, self.d_cap)
+            self.d_loop = grow_int(self.d_loop, self.d_cap)
+            self.d_row = grow_int(self.d_row, self.d_cap)
+            self.d_call = grow_int(self.d_call, self.d_cap)
+            self.d_ncall = grow_int(self.d_ncall, self.d_cap)
+            self.d_first = grow_int(self.d_first, self.d_cap)
+            self.d_split = grow_int(self.d_split, self.d_cap)
+            self.d_min = grow_long(self.d_min, self.d_cap)
+            if not (
+                self.d_off and self.d_len and self.d_flags and self.d_core and self.d_loop and self.d_row
+                and self.d_call and self.d_ncall and self.d_first and self.d_split and self.d_min
+            ):
+                self._out_of_memory()
+        if self.d_pool_len + n > self.d_pool_cap:
+            self.d_pool_cap = (self.d_pool_len + n) * 2 + 256
+            self.d_pool = grow_int(self.d_pool, self.d_pool_cap)
+            if not self.d_pool:
+                self._out_of_memory()
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _rehash_dets(self) -> cython.int:
+        h: cython.ulonglong
+        d: cython.int
+        i: cython.int
+        j: cython.int
+        self.d_table_size = self.d_table_size * 2
+        self.d_table = grow_int(self.d_table, self.d_table_size)
+        if not self.d_table:
+            self._out_of_memory()
+        for i in range(self.d_table_size):
+            self.d_table[i] = -1
+        for d in range(self.d_count):
+            h = 1469598103
+            for i in range(self.d_len[d]):
+                h = mix(h, self.d_pool[self.d_off[d] + i])
+            j = cython.cast(cython.int, h & (self.d_table_size - 1))
+            while self.d_table[j] >= 0:
+                j = (j + 1) & (self.d_table_size - 1)
+            self.d_table[j] = d
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def core_of(self, d: cython.int) -> cython.int:
+        """The subset with edges: no loops, and nothing that can only return."""
+        i: cython.int
+        p: cython.int
+        n: cython.int = 0
+        if self.d_core[d] < 0:
+            self._need_buf(self.d_len[d])
+            for i in range(self.d_len[d]):
+                p = self.d_pool[self.d_off[d] + i]
+                if self.p_loop[p] < 0 and (
+                    p <= HOLE_DET
+                    or self.p_off[4 * p] != self.p_off[4 * p + 1]
+                    or self.p_off[4 * p + 2] != self.p_off[4 * p + 4]
+                ):
+                    self.buf[n] = p
+                    n += 1
+            n = self.intern_det(n)
+            self.d_core[d] = n
+        return self.d_core[d]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def loop_det(self, loop: cython.int) -> cython.int:
+        """The det that stands for "inside counted loop ``loop``" in elements."""
+        if self.l_det[loop] < 0:
+            self.buf[0] = self.l_pos[loop]
+            self.l_det[loop] = self.intern_det(1)
+        return self.l_det[loop]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def det_step(self, d: cython.int, k: cython.int) -> cython.int:
+        """The det after a byte of class ``k`` within the rule, 0 if there is none."""
+        i: cython.int
+        j: cython.int
+        p: cython.int
+        b: cython.int
+        n: cython.int = 0
+        row: cython.int = self.d_row[d]
+        if row < 0:
+            row = self.d_rows_len
+            if row + self.n_classes > self.d_rows_cap:
+                self.d_rows_cap = (row + self.n_classes) * 2
+                self.d_rows = grow_int(self.d_rows, self.d_rows_cap)
+                if not self.d_rows:
+                    self._out_of_memory()
+            for i in range(self.n_classes):
+                self.d_rows[row + i] = -1
+            self.d_rows_len = row + self.n_classes
+            self.d_row[d] = row
+        if self.d_rows[row + k] >= 0:
+            return self.d_rows[row + k]
+        b = self.cls_rep[k]
+        for i in range(self.d_len[d]):
+            p = self.d_pool[self.d_off[d] + i]
+            for j in range(self.p_off[4 * p], self.p_off[4 * p + 1]):
+                if self.e_a[j] <= b and b <= self.e_b[j]:
+                    self._need_buf(n + 1)
+                    self.buf[n] = self.e_to[j]
+                    n += 1
+        if n > 0:
+            n = self.closure(n)
+            n = self.intern_det(n)
+        self.d_rows[row + k] = n
+        return n
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def det_calls(self, d: cython.int) -> cython.int:
+        """Where ``calls`` lists the pairs (rule, det to return to) of ``d``; ``d_ncall[d]`` of them."""
+        i: cython.int
+        j: cython.int
+        q: cython.int
+        p: cython.int
+        n: cython.int = 0
+        k: cython.int
+        tb: cython.int = self.tr_len
+        if self.d_call[d] >= 0:
+            return self.d_call[d]
+        for i in range(self.d_len[d]):
+            p = self.d_pool[self.d_off[d] + i]
+            for j in range(self.p_off[4 * p + 2], self.p_off[4 * p + 3]):
+                self.add_triple(self.e_a[j], self.e_to[j], 0)
+        sort_triples(self.tr_p, self.tr_c, self.tr_n, tb, self.tr_len)
+        self.d_call[d] = self.calls_len
+        i = tb
+        while i < self.tr_len:
+            k = self.tr_p[i]
+            n = 0
+            while i < self.tr_len and self.tr_p[i] == k:
+                self._need_buf(n + 1)
+                self.buf[n] = self.tr_c[i]
+                n += 1
+                i += 1
+            n = self.closure(n)
+            q = self.intern_det(n)
+            if self.calls_len + 2 > self.calls_cap:
+                self.calls_cap = 64 if self.calls_cap == 0 else self.calls_cap * 2
+                self.calls = grow_int(self.calls, self.calls_cap)
+                if not self.calls:
+                    self._out_of_memory()
+            self.calls[self.calls_len] = k
+            self.calls[self.calls_len + 1] = q
+            self.calls_len += 2
+            self.d_ncall[d] += 1
+        self.tr_len = tb
+        return self.d_call[d]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def det_first(self, d: cython.int) -> cython.int:
+        """Where ``firsts`` holds eight words of bits: the byte classes ``d`` can read itself."""
+        i: cython.int
+        k: cython.int
+        if self.d_first[d] >= 0:
+            return self.d_first[d]
+        if self.firsts_len + 8 > self.firsts_cap:
+            self.firsts_cap = 512 if self.firsts_cap == 0 else self.firsts_cap * 2
+            self.firsts = grow_int(self.firsts, self.firsts_cap)
+            if not self.firsts:
+                self._out_of_memory()
+        for i in range(8):
+            self.firsts[self.firsts_len + i] = 0
+        self.d_first[d] = self.firsts_len
+        self.firsts_len += 8
+        for k in range(self.n_classes):
+            if self.det_step(d, k) != 0:
+                i = self.d_first[d] + (k >> 5)
+                self.firsts[i] = self.firsts[i] | _bit(k & 31)
+        return self.d_first[d]
+
+    # ---- nodes ---------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def add_pair(self, d: cython.int, n: cython.int) -> cython.int:
+        """Append what det ``d`` over the stacks ``n`` stands for: itself, its loops, and ``n`` if it accepts."""
+        i: cython.int
+        p: cython.int
+        core: cython.int = self.d_core[d]
+        if core < 0:
+            core = self.core_of(d)
+        if core != 0:
+            self.add_item(core, 0, n)
+        if self.d_flags[d] & 16:
+            for i in range(self.d_len[d]):
+                p = self.d_pool[self.d_off[d] + i]
+                if self.p_loop[p] >= 0:
+                    p = self.loop_det(self.p_loop[p])
+                    self.add_item(p, 0, n)
+        if self.d_flags[d] & 1:
+            self.add_elements(n)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def add_elements(self, n: cython.int) -> cython.int:
+        i: cython.int
+        for i in range(self.n_off[n], self.n_off[n] + self.n_len[n]):
+            self.add_item(self.el_d[i], self.el_c[i], self.el_n[i])
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def canonical(self, base: cython.int) -> cython.int:
+        """The node of the elements ``it[base:]``, which are consumed. Element order does not matter."""
+        n: cython.int = self.it_len - base
+        i: cython.int
+        w: cython.int
+        if n > 1:
+            sort_triples(self.it_d, self.it_c, self.it_n, base, self.it_len)
+            w = base + 1
+            for i in range(base + 1, self.it_len):
+                if (
+                    self.it_d[i] != self.it_d[w - 1]
+                    or self.it_c[i] != self.it_c[w - 1]
+                    or self.it_n[i] != self.it_n[w - 1]
+                ):
+                    self.it_d[w] = self.it_d[i]
+                    self.it_c[w] = self.it_c[i]
+                    self.it_n[w] = self.it_n[i]
+                    w += 1
+            self.it_len = w
+            if w - base > 1 and self._in_conflict(base):
+                self._factor(base)
+        if self.it_len - base > self.max_threads:
+            i = self.it_len - base
+            w = self.d_loop[self.it_d[base]]
+            self.it_len = base
+            with cython.gil:
+                raise ThreadLimitReached(i, w)
+        return self._intern_node(base)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _in_conflict(self, base: cython.int) -> cython.bint:
+        """Whether a position, a (loop, count) or a tail occurs in two elements of ``it[base:]``."""
+        i: cython.int
+        j: cython.int
+        d: cython.int
+        p: cython.int
+        self.generation += 1
+        self.n_generation += 1
+        for i in range(base, self.it_len):
+            d = self.it_d[i]
+            if self.d_loop[d] >= 0:
+                if i > base and self.it_d[i - 1] == d and self.it_c[i - 1] == self.it_c[i]:
+                    return True
+                continue
+            if self.n_mark[self.it_n[i]] == self.n_generation:
+                return True
+            self.n_mark[self.it_n[i]] = self.n_generation
+            for j in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
+                p = self.d_pool[j]
+                if self.mark[p] == self.generation:
+                    return True
+                self.mark[p] = self.generation
+        return False
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _spread(self, d: cython.int, c: cython.int, n: cython.int) -> cython.int:
+        """Append one triple for each position of an element; plain positions carry count -1."""
+        j: cython.int
+        if self.d_loop[d] >= 0:
+            self.add_triple(self.d_pool[self.d_off[d]], c, n)
+        else:
+            for j in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
+                self.add_triple(self.d_pool[j], -1, n)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _factor(self, base: cython.int) -> cython.int:
+        """Bring ``it[base:]`` into canonical form: unite the tails of each position, then group by tail."""
+        tb: cython.int = self.tr_len
+        i: cython.int
+        w: cython.int
+        n: cython.int
+        p: cython.int
+        c: cython.int
+        for i in range(base, self.it_len):
+            self._spread(self.it_d[i], self.it_c[i], self.it_n[i])
+        self.it_len = base
+        sort_triples(self.tr_p, self.tr_c, self.tr_n, tb, self.tr_len)
+        w = tb
+        i = tb
+        while i < self.tr_len:
+            p = self.tr_p[i]
+            c = self.tr_c[i]
+            n = self.tr_n[i]
+            i += 1
+            while i < self.tr_len and self.tr_p[i] == p and self.tr_c[i] == c:
+                n = self.union(n, self.tr_n[i])
+                i += 1
+            self.tr_p[w] = p
+            self.tr_c[w] = c
+            self.tr_n[w] = n
+            w += 1
+        self.tr_len = w
+        sort_triples(self.tr_n, self.tr_c, self.tr_p, tb, w)
+        i = tb
+        while i < self.tr_len:
+            n = self.tr_n[i]
+            if self.tr_c[i] >= 0:
+                p = self.loop_det(self.p_loop[self.tr_p[i]])
+                self.add_item(p, self.tr_c[i], n)
+                i += 1
+                continue
+            w = 0
+            while i < self.tr_len and self.tr_n[i] == n and self.tr_c[i] < 0:
+                self._need_buf(w + 1)
+                self.buf[w] = self.tr_p[i]
+                w += 1
+                i += 1
+            p = self.intern_det(w)
+            self.add_item(p, 0, n)
+        self.tr_len = tb
+        sort_triples(self.it_d, self.it_c, self.it_n, base, self.it_len)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def union(self, a: cython.int, b: cython.int) -> cython.int:
+        """The node of the stacks of ``a`` and ``b``. An explicit stack of pairs; each is built once."""
+        base: cython.int = self.un_len
+        tb: cython.int
+        i: cython.int
+        x: cython.int
+        y: cython.int
+        missing: cython.bint
+        x = self._union_known(a, b)
+        if x != -2:
+            return x
+        self._push_union(a, b)
+        while self.un_len > base:
+            a = self.un_a[self.un_len - 1]
+            b = self.un_b[self.un_len - 1]
+            if self._union_known(a, b) != -2:
+                self.un_len -= 1
+                continue
+            tb = self.tr_len
+            for i in range(self.n_off[a], self.n_off[a] + self.n_len[a]):
+                self._spread(self.el_d[i], self.el_c[i], self.el_n[i])
+            for i in range(self.n_off[b], self.n_off[b] + self.n_len[b]):
+                self._spread(self.el_d[i], self.el_c[i], self.el_n[i])
+            sort_triples(self.tr_p, self.tr_c, self.tr_n, tb, self.tr_len)
+            missing = False
+            for i in range(tb + 1, self.tr_len):
+                if self.tr_p[i] == self.tr_p[i - 1] and self.tr_c[i] == self.tr_c[i - 1]:
+                    if self._union_known(self.tr_n[i - 1], self.tr_n[i]) == -2:
+                        missing = True
+                        self._push_union(self.tr_n[i - 1], self.tr_n[i])
+            self.tr_len = tb
+            if missing:
+                continue
+            y = self.it_len
+            self.add_elements(a)
+            self.add_elements(b)
+            y = self.canonical(y)
+            self.memo_put(2, a, b, y)
+            self.un_len -= 1
+            x = y
+        return x
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _union_known(self, a: cython.int, b: cython.int) -> cython.int:
+        if a == b or b == 0:
+            return a
+        if a == 0:
+            return b
+        return self.memo_get(2, min(a, b), max(a, b))
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _push_union(self, a: cython.int, b: cython.int) -> cython.int:
+        if self.un_len >= self.un_cap:
+            self.un_cap = 64 if self.un_cap == 0 else self.un_cap * 2
+            self.un_a = grow_int(self.un_a, self.un_cap)
+            self.un_b = grow_int(self.un_b, self.un_cap)
+            if not (self.un_a and self.un_b):
+                self._out_of_memory()
+        self.un_a[self.un_len] = min(a, b)
+        self.un_b[self.un_len] = max(a, b)
+        self.un_len += 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _intern_node(self, base: cython.int) -> cython.int:
+        """The id of the sorted element list ``it[base:]``, which is consumed."""
+        n: cython.int = self.it_len - base
+        h: cython.ulonglong = 84696351
+        i: cython.int
+        j: cython.int
+        off: cython.int
+        node: cython.int
+        same: cython.bint
+        least: cython.longlong = 0 if n == 0 else FAR
+        rest: cython.longlong
+        for i in range(base, self.it_len):
+            h = mix(mix(mix(h, self.it_d[i]), self.it_c[i]), self.it_n[i])
+        j = cython.cast(cython.int, h & (self.n_table_size - 1))
+        while self.n_table[j] >= 0:
+            node = self.n_table[j]
+            if self.n_len[node] == n:
+                off = self.n_off[node]
+                same = True
+                for i in range(n):
+                    if (
+                        self.el_d[off + i] != self.it_d[base + i]
+                        or self.el_c[off + i] != self.it_c[base + i]
+                        or self.el_n[off + i] != self.it_n[base + i]
+                    ):
+                        same = False
+                        break
+                if same:
+                    self.it_len = base
+                    return node
+            j = (j + 1) & (self.n_table_size - 1)
+        node = self.n_count
+        self._need_node(n)
+        off = self.el_len
+        for i in range(n):
+            self.el_d[off + i] = self.it_d[base + i]
+            self.el_c[off + i] = self.it_c[base + i]
+            self.el_n[off + i] = self.it_n[base + i]
+            rest = self._element_min(self.it_d[base + i], self.it_c[base + i])
+            if self.it_n[base + i] != 0:
+                rest += self.n_min[self.it_n[base + i]]
+            if rest < least:
+                least = rest
+        self.it_len = base
+        self.el_len = off + n
+        self.n_off[node] = off
+        self.n_len[node] = n
+        self.n_row[node] = -1
+        self.n_exp[node] = -1
+        self.n_nexp[node] = 0
+        self.n_mask[node] = -1
+        self.n_mark[node] = 0
+        self.n_min[node] = least
+        self.n_count = node + 1
+        self.n_table[j] = node
+        if self.n_count * 2 >= self.n_table_size:
+            self._rehash_nodes()
+        return node
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _element_min(self, d: cython.int, c: cython.int) -> cython.longlong:
+        """Fewest bytes until the element's rule ends. An element inside a loop goes round at least once more."""
+        loop: cython.int = self.d_loop[d]
+        rounds: cython.longlong
+        total: cython.longlong
+        if loop < 0:
+            return self.d_min[d]
+        rounds = self.l_min[loop] - c
+        if rounds < 1:
+            rounds = 1
+        total = rounds * self.r_min[self.l_rule[loop]] + self.p_min[self.l_next[loop]]
+        return total if total < FAR else FAR
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _need_node(self, n: cython.int) -> cython.int:
+        if self.n_count >= self.n_cap:
+            self.n_cap = 256 if self.n_cap == 0 else self.n_cap * 2
+            self.n_off = grow_int(self.n_off, self.n_cap)
+            self.n_len = grow_int(self.n_len, self.n_cap)
+            self.n_row = grow_int(self.n_row, self.n_cap)
+            self.n_exp = grow_int(self.n_exp, self.n_cap)
+            self.n_nexp = grow_int(self.n_nexp, self.n_cap)
+            self.n_mask = grow_int(self.n_mask, self.n_cap)
+            self.n_mark = grow_int(self.n_mark, self.n_cap)
+            self.n_min = grow_long(self.n_min, self.n_cap)
+            if not (
+                self.n_off and self.n_len and self.n_row and self.n_exp and self.n_nexp and self.n_mask
+                and self.n_mark and self.n_min
+            ):
+                self._out_of_memory()
+        if self.el_len + n > self.el_cap:
+            self.el_cap = (self.el_len + n) * 2 + 256
+            self.el_d = grow_int(self.el_d, self.el_cap)
+            self.el_c = grow_int(self.el_c, self.el_cap)
+            self.el_n = grow_int(self.el_n, self.el_cap)
+            if not (self.el_d and self.el_c and self.el_n):
+                self._out_of_memory()
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _rehash_nodes(self) -> cython.int:
+        h: cython.ulonglong
+        node: cython.int
+        i: cython.int
+        j: cython.int
+        self.n_table_size = self.n_table_size * 2
+        self.n_table = grow_int(self.n_table, self.n_table_size)
+        if not self.n_table:
+            self._out_of_memory()
+        for i in range(self.n_table_size):
+            self.n_table[i] = -1
+        for node in range(self.n_count):
+            h = 84696351
+            for i in range(self.n_off[node], self.n_off[node] + self.n_len[node]):
+                h = mix(mix(mix(h, self.el_d[i]), self.el_c[i]), self.el_n[i])
+            j = cython.cast(cython.int, h & (self.n_table_size - 1))
+            while self.n_table[j] >= 0:
+                j = (j + 1) & (self.n_table_size - 1)
+            self.n_table[j] = node
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def push(self, d: cython.int, n: cython.int) -> cython.int:
+        """The node of "return to det ``d``, then to the stacks ``n``"."""
+        base: cython.int
+        r: cython.int = self.memo_get(1, d, n)
+        if r == -2:
+            base = self.it_len
+            self.add_pair(d, n)
+            r = self.canonical(base)
+            self.memo_put(1, d, n, r)
+        return r
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def loop_return(self, loop: cython.int, c: cython.int, n: cython.int) -> cython.int:
+        """The node after ``c`` rounds of ``loop``: go round again, or on when enough are done."""
+        base: cython.int = self.it_len
+        d: cython.int
+        last: cython.int = self.l_max[loop]
+        if last < 0 and c > self.l_min[loop]:
+            c = self.l_min[loop]
+        if last < 0 or c < last:
+            d = self.loop_det(loop)
+            self.add_item(d, c, n)
+        if c >= self.l_min[loop]:
+            if self.l_next_det[loop] < 0:
+                self.buf[0] = self.l_next[loop]
+                d = self.closure(1)
+                self.l_next_det[loop] = self.intern_det(d)
+            self.add_pair(self.l_next_det[loop], n)
+        return self.canonical(base)
+
+    # ---- threads: entering calls ---------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def rule_det(self, rule: cython.int) -> cython.int:
+        if self.r_det[rule] < 0:
+            self.buf[0] = self.r_start[rule]
+            self.r_det[rule] = self.intern_det(self.closure(1))
+        return self.r_det[rule]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _add_thread(self, d: cython.int, n: cython.int, loop: cython.int, c: cython.int, below: cython.int) -> cython.int:
+        i: cython.int = self.exp_len
+        if i + 5 > self.exp_cap:
+            self.exp_cap = 1280 if self.exp_cap == 0 else self.exp_cap * 2
+            self.exp = grow_int(self.exp, self.exp_cap)
+            if not self.exp:
+                self._out_of_memory()
+        self.exp[i] = d
+        self.exp[i + 1] = n
+        self.exp[i + 2] = loop
+        self.exp[i + 3] = c
+        self.exp[i + 4] = below
+        self.exp_len = i + 5
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _enter(self, d: cython.int, c: cython.int, n: cython.int) -> cython.int:
+        """One element becomes a thread, and the rules it calls become pending with their return stacks."""
+        i: cython.int
+        k: cython.int
+        rule: cython.int
+        loop: cython.int = self.d_loop[d]
+        if loop >= 0:
+            rule = self.l_rule[loop]
+            k = self.loop_return(loop, c + 1, n)
+            if self.l_region[loop] > 0:
+                i = self.core_of(self.rule_det(rule))
+                self._add_thread(i, k, d, c, n)
+            else:
+                self._pend(rule, k)
+            return 0
+        if self.d_flags[d] & 10:
+            self._add_thread(d, n, 0, 0, 0)
+        if self.d_flags[d] & 4:
+            self.det_calls(d)
+            for i in range(self.d_ncall[d]):
+                k = self.push(self.calls[self.d_call[d] + 2 * i + 1], n)
+                self._pend(self.calls[self.d_call[d] + 2 * i], k)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _pend(self, rule: cython.int, n: cython.int) -> cython.int:
+        """Remember that ``rule`` is called with return stacks ``n``; rules wait in a heap, callers first."""
+        i: cython.int
+        up: cython.int
+        if self.pend_tail[rule] != 0:
+            n = self.union(self.pend_tail[rule], n)
+            self.pend_tail[rule] = n
+            return 0
+        self.pend_tail[rule] = n
+        i = self.heap_len
+        self.heap_len += 1
+        while i > 0:
+            up = (i - 1) >> 1
+            if self.r_order[self.heap[up]] <= self.r_order[rule]:
+                break
+            self.heap[i] = self.heap[up]
+            i = up
+        self.heap[i] = rule
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _pop_pending(self) -> cython.int:
+        top: cython.int = self.heap[0]
+        i: cython.int = 0
+        j: cython.int
+        last: cython.int
+        self.heap_len -= 1
+        last = self.heap[self.heap_len]
+        while 2 * i + 1 < self.heap_len:
+            j = 2 * i + 1
+            if j + 1 < self.heap_len and self.r_order[self.heap[j + 1]] < self.r_order[self.heap[j]]:
+                j += 1
+            if self.r_order[last] <= self.r_order[self.heap[j]]:
+                break
+            self.heap[i] = self.heap[j]
+            i = j
+        self.heap[i] = last
+        return top
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def expand(self, node: cython.int) -> cython.int:
+        """Build the threads of ``node`` (``exp[n_exp[node]:]``, five ints each) if they are not there yet.
+
+        Callers come before callees in ``rule_order``, so each rule is entered once with all its returns.
+        """
+        i: cython.int
+        j: cython.int
+        d: cython.int
+        rule: cython.int
+        n: cython.int
+        start: cython.int
+        if self.n_exp[node] >= 0:
+            return 0
+        self.heap_len = 0
+        start = self.exp_len
+        for i in range(self.n_len[node]):
+            j = self.n_off[node] + i
+            self._enter(self.el_d[j], self.el_c[j], self.el_n[j])
+        while self.heap_len > 0:
+            rule = self._pop_pending()
+            n = self.pend_tail[rule]
+            self.pend_tail[rule] = 0
+            d = self.rule_det(rule)
+            i = self.core_of(d)
+            if i != 0:
+                self._enter(i, 0, n)
+            if self.d_flags[d] & 16:
+                for i in range(self.d_len[d]):
+                    j = self.p_loop[self.d_pool[self.d_off[d] + i]]
+                    if j >= 0:
+                        j = self.loop_det(j)
+                        self._enter(j, 0, n)
+        self.n_exp[node] = start
+        self.n_nexp[node] = (self.exp_len - start) // 5
+        return 0
+
+    # ---- steps ---------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _new_row(self, node: cython.int) -> cython.int:
+        r: cython.int = self.rows_len
+        i: cython.int
+        if r + self.n_classes > self.rows_cap:
+            self.rows_cap = (r + self.n_classes) * 2 + 1024
+            self.rows = grow_int(self.rows, self.rows_cap)
+            self.row_node = grow_int(self.row_node, self.rows_cap // self.n_classes + 2)
+            if not (self.rows and self.row_node):
+                self._out_of_memory()
+        for i in range(self.n_classes):
+            self.rows[r + i] = -1
+        self.row_node[r // self.n_classes] = node
+        self.rows_len = r + self.n_classes
+        return r
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def row_of(self, node: cython.int) -> cython.int:
+        """The offset of the node's row; the dead node's is 0."""
+        r: cython.int
+        if node == 0:
+            return 0
+        if self.n_row[node] < 0:
+            r = self._new_row(node)
+            self.n_row[node] = r
+        return self.n_row[node]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def build(self, row: cython.int, k: cython.int) -> cython.int:
+        """Fill ``rows[row + k]``; returns it."""
+        node: cython.int = self.row_node[row // self.n_classes]
+        base: cython.int
+        i: cython.int
+        d: cython.int
+        off: cython.int
+        self.expand(node)
+        base = self.it_len
+        for i in range(self.n_nexp[node]):
+            off = self.n_exp[node] + 5 * i
+            d = self.det_step(self.exp[off], k)
+            if d != 0:
+                self.add_pair(d, self.exp[off + 1])
+        i = self.row_of(self.canonical(base))
+        self.rows[row + k] = i
+        return i
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def step(self, row: cython.int, k: cython.int) -> cython.int:
+        """The row after a byte of class ``k``."""
+        t: cython.int = self.rows[row + k]
+        return t if t >= 0 else self.build(row, k)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def step_token(self, node: cython.int, token_set: cython.int) -> cython.int:
+        """The node after a token of ``token_set``; 0 if no live position names that set."""
+        base: cython.int
+        i: cython.int
+        j: cython.int
+        q: cython.int
+        d: cython.int
+        p: cython.int
+        n: cython.int
+        off: cython.int
+        self.expand(node)
+        base = self.it_len
+        for i in range(self.n_nexp[node]):
+            off = self.n_exp[node] + 5 * i
+            d = self.exp[off]
+            if self.d_flags[d] & 8:
+                n = 0
+                for j in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
+                    p = self.d_pool[j]
+                    for q in range(self.p_off[4 * p + 3], self.p_off[4 * p + 4]):
+                        if self.e_a[q] == token_set:
+                            self._need_buf(n + 1)
+                            self.buf[n] = self.e_to[q]
+                            n += 1
+                if n > 0:
+                    n = self.intern_det(self.closure(n))
+                    self.add_pair(n, self.exp[off + 1])
+        return self.canonical(base)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def is_complete(self, node: cython.int) -> cython.bint:
+        """Whether the text may end here. END sorts first, its det being the smallest."""
+        return self.n_len[node] > 0 and self.el_d[self.n_off[node]] == END_DET
+
+    # ---- for Python: one call, lock taken ------------------------------------------------------------
+
+    def start_state(self):
+        """The first state of this epoch."""
+        return self.start
+
+    def current_epoch(self):
+        return self.epoch
+
+    def new_epoch(self):
+        """Forget all states. Ints of the old epoch must not be used any more."""
+        with self.lock:
+            self._reset()
+
+    def memory(self):
+        """(bytes held, states, rows)."""
+        return self.memory_bytes(), self.n_count, self.rows_len // self.n_classes
+
+    def advance(self, state: cython.int, data: bytes):
+        """The state after ``data``; 0 when it leaves the language."""
+        row: cython.int
+        i: cython.Py_ssize_t
+        n: cython.Py_ssize_t = len(data)
+        with self.lock:
+            row = self.row_of(state)
+            for i in range(n):
+                row = self.step(row, self.cls[data[i]])
+                if row == 0:
+                    return 0
+            return self.row_node[row // self.n_classes]
+
+    def complete(self, state: cython.int):
+        return bool(self.is_complete(state))
+
+    def distance(self, state: cython.int):
+        """Fewest bytes to an end (ignoring token sets' spelling, which count 0)."""
+        return self.n_min[state]
+
+    def live_classes(self, state: cython.int):
+        """The byte classes that can follow, as a list of class numbers."""
+        k: cython.int
+        found = []
+        with self.lock:
+            for k in range(self.n_classes):
+                if self.step(self.row_of(state), k) != 0:
+                    found.append(k)
+        return found
+
+    def elements(self, state: cython.int):
+        """The node's elements as ``(positions, count, tail)`` triples: for explaining and for tests."""
+        i: cython.int
+        found = []
+        for i in range(self.n_off[state], self.n_off[state] + self.n_len[state]):
+            d = self.el_d[i]
+            positions = [self.d_pool[j] for j in range(self.d_off[d], self.d_off[d] + self.d_len[d])]
+            found.append((positions, self.el_c[i], self.el_n[i]))
+        return found
+
+    def unite(self, a: cython.int, b: cython.int):
+        """The state that stands for "either": for tests of the canonical form."""
+        with self.lock:
+            return self.union(a, b)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _bit(k: cython.int) -> cython.int:
+    """``1 << k`` as a signed 32-bit word."""
+    return (1 << k) if k < 31 else -2147483648
+
+
+# Uncompiled, attributes do not exist until they are set; compiled, automaton.pxd declares them.
+_COUNTERS = """
+epoch max_threads n_positions n_rules n_loops n_classes n_token_sets start_position start generation
+n_generation d_count d_cap d_pool_len d_pool_cap d_table_size d_rows_len d_rows_cap calls_len calls_cap
+firsts_len firsts_cap n_count n_cap el_len el_cap n_table_size exp_len exp_cap rows_len rows_cap it_len it_cap
+tr_len tr_cap un_len un_cap m_size m_count buf_cap heap_len split_len split_cap
+""".split()
+_POINTERS = """
+p_off e_a e_b e_to p_accept p_loop p_region l_pos l_rule l_min l_max l_next l_region l_det l_next_det r_start
+r_order r_det cls cls_rep mark own pend_tail heap d_off d_len d_flags d_core d_loop d_row d_call d_ncall
+d_first d_split d_pool d_table d_rows calls firsts n_off n_len n_row n_exp n_nexp n_mask n_mark n_table el_d
+el_c el_n exp rows row_node it_d it_c it_n tr_p tr_c tr_n un_a un_b m_kind m_a m_b m_value buf split p_min
+r_min d_min n_min
+""".split()

@@ -1,0 +1,58 @@
+"""The lowered grammar as flat integer arrays: what ``Automaton`` reads and ``engine.lowering`` writes.
+
+Edges of a position lie together in four runs: bytes, epsilon, calls, token sets. The runs begin at
+``position_offsets[4 p .. 4 p + 3]``; the next position's first run begins where the last one ends.
+
+    bytes      edge_a..edge_b inclusive, to edge_to
+    epsilon    to edge_to
+    call       rule edge_a, return to edge_to
+    token set  set edge_a, to edge_to
+
+Positions 1 and 2 are END and HOLE; they have no edges. All arrays are ``array('i')``; the minima, in bytes,
+may be large and are plain lists.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+
+__all__ = ["FAR", "Program"]
+
+FAR = 1 << 60
+"""Stands for "no way to an end" in minima."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Program:
+    """See the module docstring. ``regions`` are byte partitions of wide loops, see ``engine.regions``."""
+
+    start: int
+    position_offsets: array[int]
+    edge_a: array[int]
+    edge_b: array[int]
+    edge_to: array[int]
+    position_accept: array[int]
+    position_loop: array[int]
+    position_region: array[int]
+    position_min: list[int]
+    rule_starts: array[int]
+    rule_order: array[int]
+    rule_min: list[int]
+    rule_names: list[str]
+    position_rule: list[int]
+    loop_positions: array[int]
+    loop_rules: array[int]
+    loop_minimum: array[int]
+    loop_maximum: array[int]
+    loop_next: array[int]
+    loop_region: array[int]
+    n_classes: int
+    byte_class: array[int]
+    class_byte: array[int]
+    regions: list[bytes]
+    token_sets: list[frozenset[int]]
+
+    @property
+    def n_token_sets(self) -> int:
+        return len(self.token_sets)
