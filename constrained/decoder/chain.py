@@ -242,6 +242,8 @@ def warp(logits: Tensor, params: SamplingParams) -> tuple[Tensor, Tensor | None]
 
 def _top_k(logits: Tensor, k: int) -> tuple[Tensor, Tensor | None]:
     """Top-k as columns, ascending; as a full row where ties at the k-th keep more than k."""
+    if logits.is_cuda:  # looking for ties would wait for the device
+        return samplers.top_k_filter(logits, k), None
     values, columns = torch.topk(logits, k)
     if k * 4 > logits.shape[1] or bool(((logits >= values[:, -1:]).sum(dim=-1) != k).any()):
         return samplers.top_k_filter(logits, k), None
@@ -252,7 +254,7 @@ def _top_k(logits: Tensor, k: int) -> tuple[Tensor, Tensor | None]:
 def _top_p(logits: Tensor, p: float) -> tuple[Tensor, Tensor | None]:
     """Top-p among the ``COMPACT_TOP_P`` likeliest where they hold the mass, else by a sort of the whole row."""
     width = logits.shape[1]
-    if width < 8 * COMPACT_TOP_P:
+    if width < 8 * COMPACT_TOP_P or logits.is_cuda:
         return samplers.top_p_filter(logits, p), None
     values, columns = torch.topk(logits, COMPACT_TOP_P)  # descending
     probabilities = torch.exp(values - logits.logsumexp(dim=-1, keepdim=True))

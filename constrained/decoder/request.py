@@ -1,0 +1,88 @@
+"""What goes into the loop and what comes out: requests, events, completions, usage.
+
+A ``Request`` is one prompt with its own constraint, parameters and stop rules; it yields ``params.n``
+completions. All of these are plain values: the loop's own state of an output is in
+:mod:`constrained.decoder.sequence`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from constrained.decoder.guide import Matcher
+from constrained.decoder.logprobs import TokenLogprob
+from constrained.decoder.sampling_params import SamplingParams
+
+__all__ = ["Completion", "FinishReason", "Request", "TokenEvent", "Usage"]
+
+FinishReason = Literal["stop", "length", "time", "cancelled", "callback", "error"]
+"""``stop``: an end token, a stop token or string, or the grammar's end. ``length``: ``max_tokens`` or a full cache.
+``callback``: the request's callback said so. ``error``: see ``Completion.error``."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEvent:
+    """One step forward of one output. ``text`` is what became certain; the last event has a ``finish_reason``."""
+
+    request_id: int
+    index: int
+    """Which of the ``n`` samples."""
+    token_ids: tuple[int, ...]
+    text: str
+    forced: int = 0
+    """How many of ``token_ids`` the grammar forced."""
+    logprobs: tuple[TokenLogprob, ...] = ()
+    finish_reason: FinishReason | None = None
+
+
+@dataclass(slots=True)
+class Usage:
+    """What an output cost."""
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    """Prompt tokens found in the KV cache."""
+    output_tokens: int = 0
+    forced_tokens: int = 0
+    """Output tokens that cost no sampling step: the grammar left one way on."""
+    lifted_bans: int = 0
+    """Steps in which a ban would have removed every legal token."""
+    forward_passes: int = 0
+    """Forward passes this output took part in."""
+    drafted_tokens: int = 0
+    accepted_tokens: int = 0
+    """Draft tokens proposed, and those that stood."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One finished output."""
+
+    request_id: int
+    index: int
+    text: str
+    token_ids: tuple[int, ...]
+    finish_reason: FinishReason
+    stop_reason: int | str | None
+    """The id or the string that ended it, where one did."""
+    seed: int
+    """The seed used, also where it was drawn: with it the run can be repeated."""
+    logprobs: tuple[TokenLogprob, ...] | None
+    usage: Usage
+    error: Exception | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One prompt. ``matcher``: a fresh grammar matcher, or None for free text; it is forked for each sample.
+
+    ``callback`` sees every event; if it returns True the output ends there (``finish_reason="callback"``), if it
+    raises, only this output ends.
+    """
+
+    prompt_ids: Sequence[int]
+    params: SamplingParams = field(default_factory=SamplingParams)
+    matcher: Matcher | None = None
+    callback: Callable[[TokenEvent], bool | None] | None = None

@@ -1,0 +1,170 @@
+"""The loop's state of one output: its tokens, its place in the KV cache, its guide, its text.
+
+Invariants: ``cached <= len(history.tokens)``, and the slot holds exactly the first ``cached`` tokens (the slot may hold
+more, of a refused draft: the next pass overwrites them). While running, at least one token is not cached: the last
+one, whose output distribution comes next. ``commit`` is the only way a token enters an output.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass, field
+
+from constrained.decoder.detokenizer import Detokenizer
+from constrained.decoder.guide import Guide
+from constrained.decoder.history import TokenHistory
+from constrained.decoder.logprobs import TokenLogprob
+from constrained.decoder.request import Completion, FinishReason, Request, TokenEvent, Usage
+
+__all__ = ["Sequence"]
+
+
+@dataclass(slots=True, eq=False)
+class Sequence:
+    """One output of one request."""
+
+    request_id: int
+    index: int
+    request: Request
+    history: TokenHistory
+    guide: Guide
+    detokenizer: Detokenizer
+    key: int
+    seed: int
+    end_ids: frozenset[int]
+    """Ids that end the output wherever they come. Inside a constraint only the grammar's end does, and
+    ``stop_token_ids`` where ``stop_in_constraint`` says so."""
+    hidden_ids: frozenset[int]
+    """Ids whose text is not shown when the output ends with them."""
+    banned_ends: tuple[int, ...]
+    """Ids banned before ``min_tokens``."""
+    always_banned: tuple[int, ...]
+    limit: int
+    """Most output tokens, by the parameters and the cache."""
+    leader: Sequence | None = None
+    """The first sample of the same request, whose prompt this one copies."""
+    slot: int | None = None
+    cached: int = 0
+    started: float | None = None
+    admitted_at: int = 0
+    cancelled: bool = False
+    finish_reason: FinishReason | None = None
+    stop_reason: int | str | None = None
+    error: Exception | None = None
+    usage: Usage = field(default_factory=Usage)
+    logprobs: list[TokenLogprob] | None = None
+    forced_queue: deque[int] = field(default_factory=deque)
+    """Forced tokens still to be given out one by one, where log-probabilities are wanted."""
+    draft: list[int] = field(default_factory=list)
+    _new_ids: list[int] = field(default_factory=list)
+    _new_text: list[str] = field(default_factory=list)
+    _new_forced: int = 0
+    _new_logprobs: list[TokenLogprob] = field(default_factory=list)
+
+    @property
+    def tokens(self) -> list[int]:
+        """Prompt and output."""
+        return self.history.tokens
+
+    @property
+    def running(self) -> bool:
+        return self.finish_reason is None
+
+    @property
+    def prefilled(self) -> bool:
+        """The whole prompt is in the cache."""
+        return self.cached >= self.history.n_prompt
+
+    @property
+    def out_of_time(self) -> bool:
+        limit = self.request.params.time_limit
+        return limit is not None and self.started is not None and time.monotonic() - self.started >= limit
+
+    def banned_now(self) -> tuple[int, ...]:
+        """End ids that may not be chosen at this position."""
+        if self.history.n_output < self.request.params.min_tokens:
+            return self.banned_ends
+        return self.always_banned
+
+    def commit(self, token: int, *, forced: bool = False, logprob: TokenLogprob | None = None) -> None:
+        """Append one output token and apply the stop rules. Raises what the guide raises, before any change."""
+        self.guide.accept(token)
+        self.history.append(token)
+        self.usage.output_tokens += 1
+        self._new_ids.append(token)
+        if forced:
+            self.usage.forced_tokens += 1
+            self._new_forced += 1
+        if self.logprobs is not None and logprob is not None:
+            self.logprobs.append(logprob)
+            self._new_logprobs.append(logprob)
+        ends = token in self.end_ids or (self.guide.constrained and self.guide.terminated)
+        if not (ends and token in self.hidden_ids):
+            self._show(self.detokenizer.push(token))
+        if self.detokenizer.stopped is not None:
+            self.finish("stop", self.request.params.stop[self.detokenizer.stopped])
+        elif ends:
+            self.finish("stop", token if token in self.hidden_ids else None)
+        elif self.history.n_output >= self.limit:
+            self.finish("length")
+
+    def bans_of(self, token: int) -> int:
+        """How many bans name ``token``: so many are lifted when it is the only legal one."""
+        return ((token in self.request.params.bans) + (token in self.banned_now())
+                + (self.history.ngram > 0 and token in self.history.ngram_bans()))
+
+    def extend_forced(self, single: bool) -> None:
+        """Commit what the grammar forces; with ``single`` also a token that is the only legal one.
+
+        Where log-probabilities are wanted the tokens wait in ``forced_queue`` for their logits instead.
+        """
+        while self.running:
+            forced = self.guide.forced()
+            if not forced and single and self.guide.constrained:
+                legal = self.guide.legal()
+                if legal.count == 1 and legal.ids is not None:
+                    forced = [int(legal.ids[0])]
+            if not forced:
+                return
+            if self.logprobs is not None:
+                self.forced_queue.extend(forced)
+                return
+            for token in forced:
+                if self.finish_reason is not None:
+                    return
+                self.usage.lifted_bans += self.bans_of(token)
+                self.commit(token, forced=True)
+
+    def finish(self, reason: FinishReason, stop_reason: int | str | None = None) -> None:
+        """End the output. The first reason stands."""
+        if self.finish_reason is None:
+            self.finish_reason = reason
+            self.stop_reason = stop_reason
+            self._show(self.detokenizer.finish())
+
+    def fail(self, error: Exception) -> None:
+        """End the output because of ``error``."""
+        if self.finish_reason is None:
+            self.error = error
+            self.finish("error")
+
+    def take_event(self) -> TokenEvent | None:
+        """What happened since the last event; None if nothing did."""
+        if not (self._new_ids or self._new_text) and self.running:
+            return None
+        event = TokenEvent(self.request_id, self.index, tuple(self._new_ids), "".join(self._new_text),
+                           self._new_forced, tuple(self._new_logprobs), self.finish_reason)
+        self._new_ids, self._new_text, self._new_forced, self._new_logprobs = [], [], 0, []
+        return event
+
+    def completion(self) -> Completion:
+        """The finished output."""
+        assert self.finish_reason is not None
+        return Completion(self.request_id, self.index, self.detokenizer.text, tuple(self.history.output),
+                          self.finish_reason, self.stop_reason, self.seed,
+                          None if self.logprobs is None else tuple(self.logprobs), self.usage, self.error)
+
+    def _show(self, text: str) -> None:
+        if text:
+            self._new_text.append(text)

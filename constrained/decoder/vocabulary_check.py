@@ -1,0 +1,42 @@
+"""Tokenizer and checkpoint against each other: a wrong pair writes nonsense without any error.
+
+What can be seen without text: the sizes, and that both agree on the special ids.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from constrained.decoder.detokenizer import Vocabulary
+from constrained.decoder.sampling_params import RequestError
+
+if TYPE_CHECKING:
+    from constrained.decoder.models.config import ModelConfig
+
+__all__ = ["check_vocabulary", "never_written"]
+
+
+def check_vocabulary(config: ModelConfig, vocabulary: Vocabulary) -> None:
+    """Raises :class:`RequestError` where the tokenizer cannot be that of the checkpoint."""
+    if vocabulary.vocab_size > config.vocab_size:
+        raise RequestError(f"the tokenizer has {vocabulary.vocab_size} ids, the model's logits only "
+                           f"{config.vocab_size}", hint="make it with vocab_size=model.config.vocab_size, "
+                           "or load the tokenizer of this checkpoint")
+    ends = set(config.eos_token_ids)
+    missing = sorted(end for end in ends if end >= vocabulary.vocab_size)
+    if missing:
+        raise RequestError(f"the model ends with token {missing[0]}, the tokenizer has {vocabulary.vocab_size} ids")
+    if ends and not ends & set(vocabulary.stop_token_ids):
+        raise RequestError(f"the model ends with {sorted(ends)}, the tokenizer with {list(vocabulary.stop_token_ids)}",
+                           hint="they belong to different checkpoints, or pass stop_token_ids to the tokenizer")
+    for name, token_id in (("BOS", config.bos_token_id), ("PAD", config.pad_token_id)):
+        if (token_id is not None and 0 <= token_id < vocabulary.vocab_size
+                and vocabulary.token_bytes(token_id) and token_id not in vocabulary.special_token_ids):
+            raise RequestError(f"the model's {name} token {token_id} is ordinary text in the tokenizer",
+                               hint="they belong to different checkpoints")
+
+
+def never_written(config: ModelConfig) -> tuple[int, ...]:
+    """BOS and PAD, which free text never holds (unless they are its end tokens)."""
+    ends = config.eos_token_ids
+    return tuple(i for i in (config.bos_token_id, config.pad_token_id) if i is not None and i not in ends)
