@@ -5,12 +5,12 @@ A bitmask row is an array of 32-bit words, token ``j`` is bit ``j % 32`` of word
 logits is seen as its raw words, 32-bit (float32) or 16-bit (float16, bfloat16), so minus infinity is a bit pattern
 and no arithmetic happens. A word of the mask decides for 32 logits at once:
 
-- all ones: nothing to do, the logits are not even read (most words of a permissive mask; 16 words are tried at a
-  time);
+- all ones: nothing to do, the logits are not even read (most words of a permissive mask; 8 are skipped at a time);
 - all zeros: 32 stores (most words of a restrictive mask);
+- at most 5 zeros: one store each;
 - else: a select over the 32 logits, written so that the C compiler makes vector code of it: the bit of each lane
-  comes from a small table, since baseline x86-64 cannot shift lanes by different counts. Loops over 32 lanes, also
-  for 16-bit items: shorter ones are unrolled by gcc before it looks for vectors.
+  comes from a small table, since baseline x86-64 cannot shift lanes by different counts. The loops have 32 rounds,
+  also for 16-bit items: shorter ones are unrolled by gcc before it looks for vectors.
 
 Logits from ``limit`` on have no bit and become minus infinity.
 
@@ -35,6 +35,49 @@ def is_compiled() -> bool:
     return cython.compiled
 
 
+PLACE = cython.declare(cython.int[32])
+"""Place of a single bit, found by the top 5 bits of its product with a de Bruijn sequence (Leiserson, Prokop and
+Randall, 1998)."""
+for _place in range(32):
+    PLACE[(((1 << _place) * 0x077CB531) >> 27) & 31] = _place
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _next_word(mask: cython.p_int, index: cython.Py_ssize_t, full: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """The first word from ``index`` on that is not all ones, or ``full``."""
+    while index + 8 <= full and (mask[index] & mask[index + 1] & mask[index + 2] & mask[index + 3]
+                                 & mask[index + 4] & mask[index + 5] & mask[index + 6] & mask[index + 7]) == -1:
+        index += 8
+    while index < full and mask[index] == -1:
+        index += 1
+    return index
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _few_zeros(word: cython.int, places: cython.p_int) -> cython.int:
+    """Writes the places of the zero bits of ``word``, at most 5 of them; returns how many, or 6 for more."""
+    count: cython.int = 0
+    rest: cython.int = ~word & 0x7FFFFFFF  # without bit 31: uncompiled, a negative number has no last bit
+    lowest: cython.uint
+    if word >= 0:
+        places[0] = 31
+        count = 1
+    while rest != 0:
+        if count == 5:
+            return 6
+        lowest = rest & -rest
+        places[count] = PLACE[((lowest * 0x077CB531) >> 27) & 31]
+        count += 1
+        rest &= rest - 1
+    return count
+
+
 @cython.cfunc
 @cython.inline
 @cython.nogil
@@ -42,33 +85,31 @@ def is_compiled() -> bool:
 def _mask_row_32(row: cython.p_int, mask: cython.p_int, limit: cython.Py_ssize_t, width: cython.Py_ssize_t,
                  minus_infinity: cython.int) -> cython.void:
     bits = cython.declare(cython.int[32])
+    places = cython.declare(cython.int[6])
     word: cython.int
-    base: cython.Py_ssize_t
-    index: cython.Py_ssize_t
-    start: cython.Py_ssize_t
-    end: cython.Py_ssize_t
+    count: cython.int
     bit: cython.int
+    index: cython.Py_ssize_t
+    base: cython.Py_ssize_t
     full: cython.Py_ssize_t = limit >> 5
     for bit in range(32):
         bits[bit] = 1 << bit
-    for start in range(0, full, 16):
-        end = min(start + 16, full)
-        word = -1
-        for index in range(start, end):
-            word &= mask[index]
-        if word == -1:
-            continue
-        for index in range(start, end):
-            word = mask[index]
-            if word == -1:
-                continue
-            base = index << 5
-            if word == 0:
-                for bit in range(32):
-                    row[base + bit] = minus_infinity
-                continue
+    index = _next_word(mask, 0, full)
+    while index < full:
+        word = mask[index]
+        base = index << 5
+        if word == 0:
             for bit in range(32):
-                row[base + bit] = row[base + bit] if word & bits[bit] else minus_infinity
+                row[base + bit] = minus_infinity
+        else:
+            count = _few_zeros(word, places)
+            if count <= 5:
+                for bit in range(count):
+                    row[base + places[bit]] = minus_infinity
+            else:
+                for bit in range(32):
+                    row[base + bit] = row[base + bit] if word & bits[bit] else minus_infinity
+        index = _next_word(mask, index + 1, full)
     base = full << 5
     for index in range(base, limit):
         if not (mask[full] >> (index - base)) & 1:
@@ -85,39 +126,33 @@ def _mask_row_16(row: cython.p_short, mask: cython.p_int, limit: cython.Py_ssize
                  minus_infinity: cython.short) -> cython.void:
     bits = cython.declare(cython.short[32])
     halves = cython.declare(cython.short[32])
+    places = cython.declare(cython.int[6])
     word: cython.int
-    low_half: cython.short
-    high_half: cython.short
-    base: cython.Py_ssize_t
-    index: cython.Py_ssize_t
-    start: cython.Py_ssize_t
-    end: cython.Py_ssize_t
+    count: cython.int
     bit: cython.int
+    index: cython.Py_ssize_t
+    base: cython.Py_ssize_t
     full: cython.Py_ssize_t = limit >> 5
     for bit in range(32):
         bits[bit] = cython.cast(cython.short, 1 << (bit & 15))
-    for start in range(0, full, 16):
-        end = min(start + 16, full)
-        word = -1
-        for index in range(start, end):
-            word &= mask[index]
-        if word == -1:
-            continue
-        for index in range(start, end):
-            word = mask[index]
-            if word == -1:
-                continue
-            base = index << 5
-            if word == 0:
+    index = _next_word(mask, 0, full)
+    while index < full:
+        word = mask[index]
+        base = index << 5
+        if word == 0:
+            for bit in range(32):
+                row[base + bit] = minus_infinity
+        else:
+            count = _few_zeros(word, places)
+            if count <= 5:
+                for bit in range(count):
+                    row[base + places[bit]] = minus_infinity
+            else:
                 for bit in range(32):
-                    row[base + bit] = minus_infinity
-                continue
-            low_half = cython.cast(cython.short, word & 0xFFFF)
-            high_half = cython.cast(cython.short, (word >> 16) & 0xFFFF)
-            for bit in range(32):
-                halves[bit] = low_half if bit < 16 else high_half
-            for bit in range(32):
-                row[base + bit] = row[base + bit] if halves[bit] & bits[bit] else minus_infinity
+                    halves[bit] = cython.cast(cython.short, (word if bit < 16 else word >> 16) & 0xFFFF)
+                for bit in range(32):
+                    row[base + bit] = row[base + bit] if halves[bit] & bits[bit] else minus_infinity
+        index = _next_word(mask, index + 1, full)
     base = full << 5
     for index in range(base, limit):
         if not (mask[full] >> (index - base)) & 1:

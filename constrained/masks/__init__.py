@@ -1,8 +1,8 @@
 """Token bitmasks and how they act on logits.
 
 A bitmask is int32 ``[batch, ceil(V / 32)]``: token ``j`` is bit ``j % 32`` of word ``j // 32``, 1 = allowed. It is a
-torch tensor on the CPU where torch is installed, else a numpy array. Matchers fill rows, ``apply_token_bitmask_inplace``
-turns zero bits into minus infinity.
+torch tensor on the CPU where torch is installed, else a numpy array. Matchers fill rows;
+``apply_token_bitmask_inplace`` turns zero bits into minus infinity.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """``bitmask_dtype``: ``torch.int32`` where torch is installed, else numpy's; found late, importing torch is slow."""
+    """``bitmask_dtype``: ``torch.int32`` where torch is installed, else numpy's. Late: importing torch is slow."""
     if name == "bitmask_dtype":
         from constrained.masks.bitmask import find_bitmask_dtype
 

@@ -107,7 +107,7 @@ def apply_token_bitmask_inplace(
     elif backend == "numpy":
         from constrained.masks.apply_numpy import apply_numpy
 
-        if scores.device != "cpu" or scores.dtype == "bfloat16" and scores.tensor:
+        if scores.device != "cpu" or (scores.dtype == "bfloat16" and scores.tensor):
             raise BitmaskError("backend 'numpy' needs logits on the CPU of a dtype that numpy knows")
         apply_numpy(np.atleast_2d(np.asarray(logits)), np.atleast_2d(np.asarray(bitmask)), chosen, limit)
     else:
@@ -123,7 +123,8 @@ def _rows_of(array: Array, what: str) -> Rows:
             raise BitmaskError(f"{what} must be in native byte order")
         rows, width = shape if len(shape) == 2 else (1, shape[0])
         dense = array.strides[-1] == dtype.itemsize or width <= 1 or rows == 0
-        return Rows(rows, width, array.__array_interface__["data"][0], array.strides[0], dense, dtype.name, "cpu", False)
+        address = array.__array_interface__["data"][0]
+        return Rows(rows, width, address, array.strides[0], dense, dtype.name, "cpu", False)
     if not _is_tensor(array):
         raise BitmaskError(f"{what} must be a torch tensor or a numpy array, not {type(array).__name__}")
     size, steps = array.shape, array.stride()

@@ -10,7 +10,7 @@ from constrained import masks
 from constrained.errors import BitmaskError
 
 
-@pytest.mark.parametrize(("vocab_size", "words"), [(0, 0), (1, 1), (32, 1), (33, 2), (128_256, 4_008), (151_936, 4_748)])
+@pytest.mark.parametrize(("vocab_size", "words"), [(0, 0), (1, 1), (32, 1), (33, 2), (128_256, 4_008)])
 def test_a_word_holds_32_tokens(vocab_size: int, words: int) -> None:
     assert masks.get_bitmask_shape(3, vocab_size) == (3, words)
 
