@@ -163,7 +163,8 @@ def encode_prompt(vocabulary: Vocabulary, prompt: Prompt) -> list[int]:
     return ids
 
 
-def unpad_left(input_ids: Tensor, attention_mask: Tensor | None = None, *, pad_id: int | None = None) -> list[list[int]]:
+def unpad_left(input_ids: Tensor, attention_mask: Tensor | None = None, *,
+               pad_id: int | None = None) -> list[list[int]]:
     """Rows of a left-padded batch ``[B, T]`` as plain lists.
 
     Padding is where ``attention_mask`` is 0. It is never guessed from the ids: PAD is often EOS as well. ``pad_id``

@@ -1,3 +1,4 @@
+# ruff: noqa: E402 - imports follow pytest.importorskip
 """The chain: order, compact against full, bans that are lifted, laws of the drawn tokens."""
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from constrained.decoder import samplers  # noqa: E402
-from constrained.decoder.bitmask import allowed_ids, count_allowed, new_bitmask, remove_illegal  # noqa: E402
-from constrained.decoder.chain import Row, choose, penalise, warp  # noqa: E402
-from constrained.decoder.history import TokenHistory  # noqa: E402
-from constrained.decoder.noise import gumbel, request_key, sample_gumbel  # noqa: E402
-from constrained.decoder.sample import sample  # noqa: E402
-from constrained.decoder.sampling_params import SamplingError, SamplingParams  # noqa: E402
+from constrained.decoder import samplers
+from constrained.decoder.bitmask import allowed_ids, count_allowed, new_bitmask, remove_illegal
+from constrained.decoder.chain import Row, choose, penalise, warp
+from constrained.decoder.history import TokenHistory
+from constrained.decoder.noise import gumbel, request_key, sample_gumbel
+from constrained.decoder.sample import sample
+from constrained.decoder.sampling_params import SamplingError, SamplingParams
 
 NEG_INF = -math.inf
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E402 - imports follow pytest.importorskip
 """Each filter against transformers' processor: kept sets and kept values, bit for bit off ties."""
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from constrained.decoder import samplers  # noqa: E402
-from constrained.decoder.history import TokenHistory  # noqa: E402
-from constrained.decoder.sampling_params import SamplingError, SamplingParams  # noqa: E402
+from constrained.decoder import samplers
+from constrained.decoder.history import TokenHistory
+from constrained.decoder.sampling_params import SamplingError, SamplingParams
 
 hf = pytest.importorskip("transformers.generation.logits_process")
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E402 - imports follow pytest.importorskip
 """The generation loop on tiny random models: equality with transformers, independence of the batch, stop rules."""
 
 from __future__ import annotations
