@@ -1,0 +1,50 @@
+"""What an integration needs of a matcher, whichever engine is behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, Self, runtime_checkable
+
+from constrained.errors import ConstrainedError
+
+
+@runtime_checkable
+class Matcher(Protocol):
+    """A grammar and the tokens accepted so far; the methods mean what they mean on ``GrammarMatcher``."""
+
+    @property
+    def vocab_size(self) -> int: ...
+
+    @property
+    def stop_token_ids(self) -> Sequence[int]: ...
+
+    def accept_token(self, token_id: int) -> bool: ...
+
+    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool: ...
+
+    def is_terminated(self) -> bool: ...
+
+    def rollback(self, num_tokens: int = 1) -> None: ...
+
+    def fork(self) -> Self: ...
+
+
+@runtime_checkable
+class MatcherFactory(Protocol):
+    """A compiled grammar of a second backend: it makes its own matchers."""
+
+    def new_matcher(self) -> Matcher: ...
+
+
+def new_matcher(grammar: object) -> Matcher:
+    """A matcher at the start of ``grammar``; of a matcher, a fork (its state is then the start)."""
+    if isinstance(grammar, Matcher):
+        return grammar.fork()
+    if isinstance(grammar, MatcherFactory):
+        return grammar.new_matcher()
+    from constrained.api import CompiledGrammar, GrammarMatcher
+
+    if not isinstance(grammar, CompiledGrammar):
+        raise ConstrainedError(f"expected a CompiledGrammar or a matcher, not {type(grammar).__name__}")
+    matcher: Matcher = GrammarMatcher(grammar)
+    return matcher
