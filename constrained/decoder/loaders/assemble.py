@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+import numpy as np
 import torch
 
 from constrained.decoder.errors import CheckpointError
 from constrained.decoder.loaders.source import TensorSource
 from constrained.decoder.models.config import ModelConfig
 from constrained.decoder.models.head import OutputHead
-from constrained.decoder.models.linear import DenseLinear, Linear
+from constrained.decoder.models.linear import DenseLinear, Int4Linear, Linear
 from constrained.decoder.models.transformer import DecoderModel, LayerWeights
 from constrained.errors import echo
 
@@ -58,7 +59,7 @@ def assemble(config: ModelConfig, source: TensorSource, *, dtype: torch.dtype, d
     Raises :class:`CheckpointError` naming the first missing, extra or misshapen tensors.
     """
     _check(config, source)
-    return _Assembler(config, source, dtype, device).model()
+    return _Assembler(config, source, dtype, device, quantized).model()
 
 
 def _check(config: ModelConfig, source: TensorSource) -> None:
@@ -93,7 +94,9 @@ def _norm_names(config: ModelConfig) -> tuple[str, ...]:
 class _Assembler:
     """One load: turns names into placed weights."""
 
-    def __init__(self, config: ModelConfig, source: TensorSource, dtype: torch.dtype, device: torch.device) -> None:
+    def __init__(self, config: ModelConfig, source: TensorSource, dtype: torch.dtype, device: torch.device,
+                 quantized: bool) -> None:
+        self._quantized = quantized
         self._config = config
         self._source = source
         self._dtype = dtype
@@ -136,8 +139,21 @@ class _Assembler:
 
     def _linear(self, names: Iterable[str], bias: bool) -> Linear:
         names = list(names)
-        weight = self._joined([f"{name}.weight" for name in names])
-        return DenseLinear(weight, self._joined([f"{name}.bias" for name in names]) if bias else None)
+        biases = self._joined([f"{name}.bias" for name in names]) if bias else None
+        weights = [f"{name}.weight" for name in names]
+        if self._quantized and (packed := self._four_bits(weights, biases)) is not None:
+            return packed
+        return DenseLinear(self._joined(weights), biases)
+
+    def _four_bits(self, names: list[str], bias: torch.Tensor | None) -> Int4Linear | None:
+        """The matrices as one 4-bit map where all of them are stored so."""
+        parts = [self._source.quantized(name) for name in names]
+        blocks = [part for part in parts if part is not None and part.bits == 4]
+        if len(blocks) < len(names) or not Int4Linear.fits(*np.concatenate([one.quants for one in blocks]).shape):
+            return None
+        quants, scales, minima = (torch.from_numpy(np.concatenate([getattr(one, field) for one in blocks]))
+                                  for field in ("quants", "scales", "minima"))
+        return Int4Linear(quants, scales, minima, bias)
 
     def _joined(self, names: list[str]) -> torch.Tensor:
         parts = [self._source.tensor(name, self._dtype) for name in names]
