@@ -16,6 +16,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, SupportsIndex
 
+import numpy as np
+
 from constrained.errors import TokenizerError, echo
 from constrained.vocabulary.checks import Ids, checked_width
 from constrained.vocabulary.disk_cache import VocabularyCache
@@ -89,9 +91,9 @@ def _types(fields: dict[str, Any], size: int) -> list[int]:
     types = fields.get("tokenizer.ggml.token_type")
     if types is None:
         return [1] * size
-    if len(types) != size:
-        raise TokenizerError(f"the GGUF file has {size} tokens but {len(types)} token types")
-    return [int(kind) for kind in types]
+    if not isinstance(types, np.ndarray) or len(types) != size:
+        raise TokenizerError(f"the GGUF file has {size} tokens, and tokenizer.ggml.token_type is no list of as many")
+    return [int(kind) for kind in types.tolist()]
 
 
 def _encoder(model: str, fields: dict[str, Any], pieces: list[str], types: list[int]) -> TextEncoder | None:
@@ -102,7 +104,7 @@ def _encoder(model: str, fields: dict[str, Any], pieces: list[str], types: list[
             return None
         return GgufEncoder(pieces, types, pre=pre, merges=[merge.decode("utf-8", "replace") for merge in merges])
     scores = fields.get("tokenizer.ggml.scores")
-    if model == "llama" and scores is not None and len(scores) == len(pieces):
+    if model == "llama" and isinstance(scores, np.ndarray) and len(scores) == len(pieces):
         return GgufEncoder(pieces, types, scores=scores.tolist())
     return None
 
