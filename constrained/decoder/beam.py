@@ -165,7 +165,8 @@ class _Search:
             out = self.model(torch.tensor([piece], device=self.model.device), cache=self.cache, slots=[slot],
                              lengths=[start], n_new=[len(piece)], logits_to_keep=1, return_hidden=[last],
                              with_logits=False)
-        return out.hidden[last][:, -1]
+        final: Tensor = out.hidden[last][:, -1]
+        return final
 
     def _forward(self, beams: Sequence[_Beam]) -> Tensor:
         """Hidden states ``[len(beams), hidden]`` after each beam's last token."""
@@ -174,7 +175,8 @@ class _Search:
         lengths = [len(beam.history.tokens) - 1 for beam in beams]
         out = self.model(ids, cache=self.cache, slots=[beam.slot for beam in beams], lengths=lengths,
                          n_new=[1] * len(beams), logits_to_keep=1, return_hidden=[last], with_logits=False)
-        return out.hidden[last][:, -1]
+        final: Tensor = out.hidden[last][:, -1]
+        return final
 
     def _step(self, beams: list[_Beam], hidden: Tensor) -> tuple[list[_Beam], bool]:
         """The beams after one more token, and whether the search goes on."""
@@ -272,5 +274,5 @@ class _Search:
             return False
         if self.params.early_stopping == "never" and self.params.length_penalty > 0:
             length = self.limit
-        best = max(beam.logprob for beam in beams) / length**self.params.length_penalty
+        best: float = max(beam.logprob for beam in beams) / length**self.params.length_penalty
         return best > self.finished[-1].score

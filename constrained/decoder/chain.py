@@ -24,19 +24,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from constrained.decoder import samplers
 from constrained.decoder.history import TokenHistory
-from constrained.decoder.noise import gumbel
+from constrained.decoder.noise import SPREAD, gumbel, gumbel_row
 from constrained.decoder.sampling_params import SamplingError, SamplingParams
 
 __all__ = ["Choice", "Row", "check_choice", "choose", "penalise", "warp"]
 
 NEG_INF = -math.inf
 
-COMPACT_TOP_P = 256
+TOP_P_CANDIDATES = (256, 4096)
 """Candidates tried before a full sort in top-p; real models rarely need more."""
 
 
@@ -73,7 +74,7 @@ def choose(rows: Sequence[Row]) -> list[Choice]:
     prepared = [penalise(row) for row in rows]
     groups: dict[tuple[object, ...], list[int]] = {}
     for i, row in enumerate(rows):
-        groups.setdefault(_group_key(row, prepared[i][0]), []).append(i)
+        groups.setdefault(_group_key(i, row, prepared[i][0]), []).append(i)
     tokens: list[Tensor] = []
     order: list[int] = []
     for members in groups.values():
@@ -99,38 +100,61 @@ _ERRORS = {
 }
 
 
-def _group_key(row: Row, logits: Tensor) -> tuple[object, ...]:
+def _group_key(index: int, row: Row, logits: Tensor) -> tuple[object, ...]:
+    """Rows with equal keys go through one call; on a CPU each alone, which stays in its cache."""
+    if not logits.is_cuda:
+        return (index,)
     p = row.params
+    ids = row.ids is None or id(row.ids)
     if p.greedy:
-        return ("greedy", logits.shape[1], row.ids is None or id(row.ids))
+        return ("greedy", logits.shape[1], ids)
     return (p.order, p.temperature, p.top_k, p.top_p, p.min_p, p.typical_p, p.epsilon_cutoff, p.eta_cutoff,
-            logits.shape[1], row.ids is None or id(row.ids))
+            logits.shape[1], ids)
 
 
 def _choose_group(rows: Sequence[Row], prepared: Sequence[Tensor]) -> Tensor:
     """Tokens int64 ``[B]`` of rows with equal width, ids and warpers; below zero where ``_ERRORS`` says why."""
     logits = prepared[0] if len(prepared) == 1 else torch.cat(list(prepared))
-    largest = logits.amax(dim=-1)
     ids = rows[0].ids
-    params = rows[0].params
-    if params.greedy:
-        columns = samplers.greedy(logits)
+    largest = logits.amax(dim=-1)
+    if logits.is_cuda:
+        columns = samplers.greedy(logits) if rows[0].params.greedy else _draw(logits, rows)
     else:
-        warped, kept = warp(logits, params)
-        device = logits.device
-        keys = torch.tensor([row.key for row in rows], dtype=torch.long, device=device)
-        positions = torch.tensor([row.history.n_output for row in rows], dtype=torch.long, device=device)
-        if kept is None:
-            noise_ids = ids if ids is not None else torch.arange(logits.shape[1], device=device)
-        else:
-            noise_ids = kept if ids is None else ids[kept]
-        noisy = warped + gumbel(keys, positions, noise_ids)
-        columns = noisy.argmax(dim=-1)
-        if kept is not None:
-            columns = kept.gather(1, columns.unsqueeze(1)).squeeze(1)
+        top = float(largest)
+        if not math.isfinite(top):
+            return torch.tensor([-1 if top == NEG_INF else -2])
+        columns = samplers.greedy(logits) if rows[0].params.greedy else _draw_one(logits, rows[0])
     tokens = columns if ids is None else ids[columns]
     tokens = torch.where(largest == NEG_INF, -1, tokens)
     return torch.where(largest.isnan() | (largest == math.inf), -2, tokens)
+
+
+def _draw(logits: Tensor, rows: Sequence[Row]) -> Tensor:
+    """Columns ``[B]`` drawn from rows with equal parameters, without waiting for the device."""
+    ids, device = rows[0].ids, logits.device
+    warped, kept = warp(logits, rows[0].params)
+    keys = torch.tensor([row.key for row in rows], dtype=torch.long, device=device)
+    positions = torch.tensor([row.history.n_output for row in rows], dtype=torch.long, device=device)
+    if kept is None:
+        noise_ids = ids if ids is not None else torch.arange(logits.shape[1], device=device)
+        return (warped + gumbel(keys, positions, noise_ids)).argmax(dim=-1)
+    columns = (warped + gumbel(keys, positions, kept if ids is None else ids[kept])).argmax(dim=-1)
+    return kept.gather(1, columns.unsqueeze(1)).squeeze(1)
+
+
+def _draw_one(logits: Tensor, row: Row) -> Tensor:
+    """The same for one row on the CPU: noise only for columns that can still win."""
+    warped, kept = warp(logits, row.params)
+    values = warped[0]
+    hopeful = np.flatnonzero((values > float(values.amax()) - SPREAD).numpy())
+    columns = torch.from_numpy(hopeful)
+    if len(hopeful) < values.shape[0]:
+        values = values[columns]
+    if kept is not None:
+        columns = kept[0][columns]
+    ids = columns if row.ids is None else row.ids[columns]
+    noisy = gumbel_row(row.key, row.history.n_output, ids.numpy()).add_(values)
+    return columns[int(noisy.numpy().argmax())].unsqueeze(0)
 
 
 # -- penalties and bans of one row --------------------------------------------------------------------------
@@ -252,20 +276,31 @@ def _top_k(logits: Tensor, k: int) -> tuple[Tensor, Tensor | None]:
 
 
 def _top_p(logits: Tensor, p: float) -> tuple[Tensor, Tensor | None]:
-    """Top-p among the ``COMPACT_TOP_P`` likeliest where they hold the mass, else by a sort of the whole row."""
+    """Top-p among the likeliest few hundred or thousand where they hold the mass, else by a sort of the whole row."""
     width = logits.shape[1]
-    if width < 8 * COMPACT_TOP_P or logits.is_cuda:
-        return samplers.top_p_filter(logits, p), None
-    values, columns = torch.topk(logits, COMPACT_TOP_P)  # descending
-    probabilities = torch.exp(values - logits.logsumexp(dim=-1, keepdim=True))
+    if not logits.is_cuda:  # there looking at the result would wait for the device
+        norm = logits.logsumexp(dim=-1, keepdim=True)
+        for size in TOP_P_CANDIDATES:
+            if width < 4 * size:
+                break
+            found = _top_p_among(logits, norm, p, size)
+            if found is not None:
+                return found
+    return samplers.top_p_filter(logits, p), None
+
+
+def _top_p_among(logits: Tensor, norm: Tensor, p: float, size: int) -> tuple[Tensor, Tensor] | None:
+    """Top-p from the ``size`` likeliest columns; None where they do not settle it."""
+    values, columns = torch.topk(logits, size)  # descending
+    probabilities = torch.exp(values - norm)
     before = probabilities.cumsum(dim=-1) - probabilities
     removed = before >= p
     removed[:, 0] = False
     last = values.masked_fill(removed, math.inf).amin(dim=-1, keepdim=True)
-    # The set is settled when a candidate was removed and no tie with the last kept one was.
+    # Settled when a candidate was removed and no tie with the last kept one was.
     settled = removed[:, -1] & ((logits >= last).sum(dim=-1) == (~removed).sum(dim=-1))
     if not bool(settled.all()):
-        return samplers.top_p_filter(logits, p), None
+        return None
     columns, order = columns.sort(dim=-1)
     return values.masked_fill(removed, NEG_INF).gather(1, order), columns
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -129,10 +130,29 @@ def top_p_filter(logits: Tensor, p: float | Tensor, *, min_keep: int = 1) -> Ten
     Ascending sort, remove where the running sum is ``<= 1 - p``. At a tie across the border the kept ids are
     those with the higher index (the sort is stable); transformers' choice is that of an unstable sort.
     """
+    if logits.shape[0] == 1 and logits.device.type == "cpu" and not isinstance(p, Tensor):
+        cut = _top_p_cut(logits, p, min_keep)
+        if cut is not None:
+            return logits.masked_fill(logits < cut, NEG_INF)
     ordered, index = torch.sort(logits, descending=False, stable=True)
     removed = ordered.softmax(dim=-1).cumsum(dim=-1) <= (1 - p)
     removed[..., -min_keep:] = False
     return logits.masked_fill(removed.scatter(1, index, removed), NEG_INF)
+
+
+def _top_p_cut(logits: Tensor, p: float, min_keep: int) -> float | None:
+    """The least logit that top-p keeps of one row, or None where a tie runs across the border.
+
+    Same sums in the same order as above, but numpy sorts the values alone, several times faster than torch sorts values
+    with indices. The running sum never falls, so what is removed is a prefix.
+    """
+    ordered = torch.from_numpy(np.sort(logits.numpy(), axis=-1))
+    removed = int((ordered.softmax(dim=-1).cumsum(dim=-1) <= (1 - p)).sum())
+    removed = min(removed, logits.shape[-1] - min_keep)
+    if removed <= 0:
+        return NEG_INF
+    cut = float(ordered[0, removed])
+    return None if cut == float(ordered[0, removed - 1]) or math.isnan(cut) else cut
 
 
 def top_k_top_p_filter(logits: Tensor, k: int, p: float, *, min_keep: int = 1) -> Tensor:
@@ -204,4 +224,6 @@ def _cutoff(logits: Tensor, removed: Tensor, min_keep: int) -> Tensor:
 
 def greedy(logits: Tensor) -> Tensor:
     """Column of the largest logit of each row, int64 ``[B]``; the lowest column on a tie."""
+    if logits.device.type == "cpu":  # ten times faster than torch's, and its docs promise the first of equals
+        return torch.from_numpy(logits.detach().float().numpy().argmax(axis=-1))
     return torch.argmax(logits, dim=-1)

@@ -17,7 +17,7 @@ from constrained.decoder import samplers
 from constrained.decoder.bitmask import allowed_ids, count_allowed, new_bitmask, remove_illegal
 from constrained.decoder.chain import Row, choose, penalise, warp
 from constrained.decoder.history import TokenHistory
-from constrained.decoder.noise import gumbel, request_key, sample_gumbel
+from constrained.decoder.noise import SPREAD, _to_gumbel, gumbel, gumbel_row, request_key, sample_gumbel
 from constrained.decoder.sample import sample
 from constrained.decoder.sampling_params import SamplingError, SamplingParams
 
@@ -75,6 +75,17 @@ def test_neighbouring_coordinates_are_uncorrelated() -> None:
                      torch.arange(50))):
         correlation = torch.corrcoef(torch.stack([a.flatten(), b.flatten()]))[0, 1]
         assert abs(float(correlation)) < 4 / math.sqrt(a.numel())
+
+
+def test_one_row_of_noise_is_that_row() -> None:
+    keys = torch.tensor([request_key(1), request_key(-(2**80)), request_key(2**63)])
+    positions = torch.tensor([0, 7, 100_000])
+    ids = torch.arange(5000) * 37
+    noise = gumbel(keys, positions, ids)
+    for i in range(3):
+        assert torch.equal(gumbel_row(int(keys[i]), int(positions[i]), ids.numpy()), noise[i])
+    ends = _to_gumbel(torch.tensor([0, 2**53 - 1]))
+    assert float(ends[0] - ends[1]) < SPREAD
 
 
 def test_noise_is_finite_at_its_ends() -> None:

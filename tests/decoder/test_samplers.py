@@ -73,6 +73,8 @@ def test_bit_equal_to_transformers(name: str, seed: int) -> None:
     before = logits.clone()
     assert torch.equal(ours(logits), theirs()(NO_IDS, logits.clone()))
     assert torch.equal(before, logits)  # the argument is left alone
+    for i in range(0, 40, 4):  # one row alone
+        assert torch.equal(ours(logits[i : i + 1]), theirs()(NO_IDS, logits[i : i + 1].clone()))
 
 
 @pytest.mark.parametrize("name", FILTERS)
@@ -80,9 +82,10 @@ def test_ties_keep_equal_counts_and_values(name: str) -> None:
     ours, theirs = FILTERS[name]
     logits = (random_rows(3) * 2).round() / 2  # many exact ties
     logits = logits.to(torch.bfloat16).float()
-    kept, expected = ours(logits), theirs()(NO_IDS, logits.clone())
-    assert torch.equal(kept.isneginf().sum(-1), expected.isneginf().sum(-1))
-    assert torch.equal(kept.sort(-1).values, expected.sort(-1).values)
+    for rows in (logits, logits[1:2], logits[2:3]):
+        kept, expected = ours(rows), theirs()(NO_IDS, rows.clone())
+        assert torch.equal(kept.isneginf().sum(-1), expected.isneginf().sum(-1))
+        assert torch.equal(kept.sort(-1).values, expected.sort(-1).values)
 
 
 def _kept(logits: torch.Tensor) -> int:
