@@ -48,30 +48,38 @@ _ITEM = 'a string, a class "[...]", a rule name, ".", a token "<...>" or "("'
 _QUANTIFIERS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
-def from_ebnf(text: str | bytes, *, root: str = "root", limits: Limits | None = None) -> RuleSet:
+def from_ebnf(text: str | bytes, *, root: str = "root", limits: Limits | None = None,
+              notes: list[str] | None = None) -> RuleSet:
     """Read a grammar in EBNF (GBNF and XGrammar's dialect included), ``str`` or UTF-8 bytes.
+
+    ``notes`` receives one line for each thing that was read and means nothing here (XGrammar's look-ahead).
 
     Raises ``GrammarSyntaxError`` with line, column and caret for anything that cannot be read, for unknown and
     duplicate rules and for a missing ``root``; ``UnsatisfiableGrammarError`` where no text can ever fit; and
     ``GrammarLimitError`` beyond ``limits``.
     """
     limits = limits or Limits()
-    rules = _Reader(Source(text, limits), limits).rules()
+    reader = _Reader(Source(text, limits), limits)
+    rules = reader.rules()
     if root not in rules:
         raise GrammarSyntaxError(f"there is no root rule {echo(root)}; rules: {_some(list(rules))}",
                                  hint="name the first rule so, or pass root=...")
     grammar = RuleSet(rules, root)
     require_productive(grammar)
+    if notes is not None:
+        notes += [f"line {line}: the look-ahead (= ...) is a remark and changes nothing"
+                  for line in reader.source.lines(reader.look_aheads)]
     return grammar
 
 
 class _Group:
     """An open group, or the body of a rule: its finished alternatives and the items of the last one."""
 
-    __slots__ = ("items", "offset", "options", "quantified")
+    __slots__ = ("ahead", "items", "offset", "options", "quantified")
 
-    def __init__(self, offset: int) -> None:
+    def __init__(self, offset: int, ahead: bool = False) -> None:
         self.offset = offset
+        self.ahead = ahead
         self.options: list[Expr] = []
         self.items: list[Expr] = []
         self.quantified = 0
@@ -85,6 +93,7 @@ class _Reader:
     def __init__(self, source: Source, limits: Limits) -> None:
         self.source = source
         self.limits = limits
+        self.look_aheads: list[int] = []
         self.defined: dict[str, int] = {}
         self.references: dict[str, int] = {}  # name -> offset of the first use
         self.classes: dict[str, CharClass] = {}
@@ -133,7 +142,7 @@ class _Reader:
         """The expression of one rule, and the token after it."""
         group = _Group(start)
         stack: list[_Group] = []
-        source, text = self.source, self.source.text
+        source = self.source
         while True:
             match = self._next()
             kind = match.lastgroup
@@ -153,23 +162,24 @@ class _Reader:
                 if sign == "|":
                     group.options.append(make.sequence(*group.items))
                     group.items = []
-                elif sign == "(":
+                elif sign in ("(", "(="):
+                    if sign == "(=" and stack:
+                        source.fail(offset, "a look-ahead (= ...) stands at the end of a rule, outside of all groups")
                     if len(stack) >= self.limits.max_nesting:
                         raise GrammarLimitError("max_nesting", self.limits.max_nesting, "groups are nested too deep")
                     stack.append(group)
-                    group = _Group(offset)
+                    group = _Group(offset, ahead=sign == "(=")
                 elif sign == ")":
                     if not stack:
                         source.fail(offset, 'this ")" closes nothing', hint="remove it, or open a group before it")
-                    inner = group.finish()
+                    inner = group
                     group = stack.pop()
-                    group.items.append(inner)
+                    if inner.ahead:
+                        return self._after_look_ahead(inner, group)
+                    group.items.append(inner.finish())
                 elif sign in "*+?{":
                     self._quantify(group, sign, offset)
                     continue
-                elif sign == "(=":
-                    source.fail(offset, "look-ahead (= ...) is not supported",
-                                hint="remove it if it holds anyway, else let the grammar say what must follow")
                 elif sign == "::=":
                     self._stray_assign(offset)
                 else:
@@ -178,10 +188,22 @@ class _Reader:
                 line, column = source.place(group.offset)
                 self._expected(f'")" for the group opened in line {line}, column {column}', match)
             else:
-                if kind == "head" and not _starts_line(text, match.start("head")):
-                    source.fail(match.start("head"), f"the rule {echo(match['head'])} must begin on a new line")
-                return group.finish(), match
+                return group.finish(), self._rule_end(match)
             group.quantified = 0
+
+    def _rule_end(self, match: re.Match[str]) -> re.Match[str]:
+        if match.lastgroup == "head" and not _starts_line(self.source.text, match.start("head")):
+            self.source.fail(match.start("head"), f"the rule {echo(match['head'])} must begin on a new line")
+        return match
+
+    def _after_look_ahead(self, ahead: _Group, rule: _Group) -> tuple[Expr, re.Match[str]]:
+        """XGrammar's look-ahead says what follows the rule in any case, to make its masks faster; it never changes
+        which texts are accepted. So it is read, its names are checked, and it is left out."""
+        self.look_aheads.append(ahead.offset)
+        match = self._next()
+        if match.lastgroup not in ("head", "end"):
+            self._expected("the next rule after a look-ahead", match)
+        return rule.finish(), self._rule_end(match)
 
     def _name(self, match: re.Match[str], items: list[Expr]) -> Expr | None:
         name, offset = match["name"], match.start("name")

@@ -10,7 +10,7 @@ Lines end at LF, CR LF or CR. Lines and columns count from 1; columns count char
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
 from ..errors import GrammarLimitError, GrammarSyntaxError, echo
@@ -82,6 +82,14 @@ class Source:
         for end in _LINE_END.finditer(self.text, 0, offset):
             line, start = line + 1, end.end()
         return line, offset - start + 1
+
+    def lines(self, offsets: Iterable[int]) -> list[int]:
+        """The lines of ascending offsets, in one pass over the text."""
+        found, line, start = [], 1, 0
+        for offset in offsets:
+            line, start = line + sum(1 for _ in _LINE_END.finditer(self.text, start, offset)), offset
+            found.append(line)
+        return found
 
     def fail(self, offset: int, message: str, *, hint: str | None = None) -> NoReturn:
         """Raise ``GrammarSyntaxError`` at ``offset`` with the line and a caret."""

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from constrained.frontends.ebnf import from_ebnf
 from constrained.grammar import combinators as make
+from constrained.grammar.combinators import ExprLike
 from constrained.grammar.ir import Choice, Expr, Literal, RuleSet, TokenReference
 from constrained.grammar.show import rule_names, show
 from tests.oracles import Recogniser
@@ -66,7 +67,7 @@ def test_each_node(expr: Expr, printed: str) -> None:
 
 
 def test_names_that_the_notation_cannot_write() -> None:
-    rules = {"#/$defs/a b": make.reference("ü"), "ü": make.literal("x"), "_": make.literal("y")}
+    rules: dict[str, ExprLike] = {"#/$defs/a b": make.reference("ü"), "ü": make.literal("x"), "_": make.literal("y")}
     grammar = make.rule_set(rules, "#/$defs/a b")
     names = rule_names(grammar)
     assert len(set(names.values())) == 3
