@@ -110,17 +110,16 @@ def theirs_prefill(model: torch.nn.Module, prompt: torch.Tensor) -> Callable[[],
     return run
 
 
-def compare(name: str, ours: Callable[[], float], theirs: Callable[[], float], tokens: int, repeats: int) -> dict[str, object]:
+def compare(name: str, ours: Callable[[], float], theirs: Callable[[], float], tokens: int, repeats: int) -> None:
     ours(), theirs()
     pairs = [(ours(), theirs()) for _ in range(repeats)]
-    result: dict[str, object] = {
+    result = {
         "case": name,
         "ours": round(tokens / statistics.median(one for one, _ in pairs), 1),
         "transformers": round(tokens / statistics.median(two for _, two in pairs), 1),
         "ratio": round(statistics.median(two / one for one, two in pairs), 2),
     }
     print(json.dumps(result), flush=True)
-    return result
 
 
 def main() -> None:

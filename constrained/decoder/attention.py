@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as functional
 
-__all__ = ["GROUPED_MAX", "Segment", "attend_segments", "causal_mask", "length_mask"]
+__all__ = ["GROUPED_MAX", "Segment", "attend_segments", "causal_mask", "chunk_mask", "length_mask"]
 
 GROUPED_MAX = 16
 """Longest chunk whose query heads are laid out as positions; longer ones cost a copy and use ``enable_gqa``."""
@@ -55,9 +55,21 @@ def causal_mask(first: int, count: int, key_start: int, key_end: int, window: in
     return mask.masked_fill_(hidden, float("-inf"))[None, None]
 
 
+def chunk_mask(first: int, count: int, key_start: int, key_end: int, window: int | None, group: int,
+               dtype: torch.dtype, device: torch.device) -> tuple[torch.Tensor | None, bool]:
+    """``mask`` and ``causal`` of a one-row segment whose ``count`` queries begin at position ``first``."""
+    if count == 1:
+        return None, False
+    grouped = group > 1 and count <= GROUPED_MAX
+    if first == 0 and (window is None or key_end <= window) and not grouped:
+        return None, True
+    mask = causal_mask(first, count, key_start, key_end, window, dtype, device)
+    return (mask.repeat_interleave(group, dim=2) if grouped else mask), False
+
+
 def length_mask(lengths: Sequence[int], key_start: int, key_end: int, window: int | None, dtype: torch.dtype,
                 device: torch.device) -> torch.Tensor:
-    """Additive ``[rows, 1, 1, key_end - key_start]``: row r sees its first ``lengths[r]`` keys (the last ``window``)."""
+    """Additive ``[rows, 1, 1, key_end - key_start]``: row r sees ``lengths[r]`` keys (the last ``window``)."""
     ends = torch.tensor(lengths, device=device)[:, None]
     keys = torch.arange(key_start, key_end, device=device)[None, :]
     hidden = keys >= ends

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 import torch
 
-from constrained.decoder.attention import GROUPED_MAX, Segment, attend_segments, causal_mask, length_mask
-from constrained.decoder.models.config import ModelConfig
+from constrained.decoder.attention import Segment, attend_segments, chunk_mask, length_mask
+from constrained.decoder.models.config import CoreConfig
 from constrained.decoder.slots import SlotTable
 
 __all__ = ["AttentionPlan", "KVCache"]
@@ -31,7 +31,7 @@ class KVCache(SlotTable):
     Bytes: ``2 * layers * n_slots * kv_heads * max_len * head_dim * itemsize``.
     """
 
-    def __init__(self, config: ModelConfig, n_slots: int, max_len: int, dtype: torch.dtype = torch.float32,
+    def __init__(self, config: CoreConfig, n_slots: int, max_len: int, dtype: torch.dtype = torch.float32,
                  device: torch.device | str = "cpu") -> None:
         super().__init__(n_slots, max_len)
         shape = (config.n_layers, n_slots, config.n_kv_heads, max_len, config.head_dim)
@@ -53,7 +53,7 @@ class KVCache(SlotTable):
         return 2 * self.keys.numel() * self.keys.element_size()
 
     def plan(self, slots: Sequence[int], lengths: Sequence[int], n_new: Sequence[int]) -> AttentionPlan:
-        """How one forward pass writes and reads this cache. Rows must have passed :meth:`check_rows`."""
+        self.rewind(slots, lengths)
         return AttentionPlan(self, slots, lengths, n_new)
 
     def commit(self, slots: Sequence[int], ends: Sequence[int]) -> None:
@@ -89,7 +89,8 @@ class AttentionPlan:
             self._key_target = cache.keys[:, slot, :, start:end].transpose(1, 2).unbind(0)
             self._value_target = cache.values[:, slot, :, start:end].transpose(1, 2).unbind(0)
         else:
-            rows, positions = [], []
+            rows: list[int] = []
+            positions: list[int] = []
             for slot, length, new in zip(slots, lengths, n_new, strict=True):
                 rows += [slot] * new
                 positions += range(length, length + new)
@@ -97,7 +98,6 @@ class AttentionPlan:
             self._positions = torch.tensor(positions, device=cache.device)
 
     def write(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> None:
-        """Store new ``key`` and ``value [N, kv_heads, head_dim]`` of one layer."""
         if len(self._slots) == 1:
             self._key_target[layer].copy_(key)
             self._value_target[layer].copy_(value)
@@ -106,7 +106,6 @@ class AttentionPlan:
             self._cache.values[layer][self._rows, :, self._positions] = value
 
     def attend(self, layer: int, query: torch.Tensor, scale: float, window: int | None) -> torch.Tensor:
-        """``query [N, heads, head_dim]`` over all cached keys, the new ones included -> ``[N, heads * head_dim]``."""
         segments = self._segments.get(window)
         if segments is None:
             segments = self._segments[window] = self._build(window)
@@ -141,17 +140,12 @@ class AttentionPlan:
         key_end = max(lengths)
         key_start = 0 if window is None else max(0, min(lengths) - count + 1 - window)
         slot = self._slots[row]
-        mask, causal = None, False
-        if count == 1:
-            if min(lengths) != key_end:
-                mask = length_mask(lengths, key_start, key_end, window, cache.dtype, cache.device)
+        if rows == 1:
+            mask, causal = chunk_mask(self._lengths[row], count, key_start, key_end, window, cache.group, cache.dtype,
+                                      cache.device)
         else:
-            first = self._lengths[row]
-            grouped = cache.group > 1 and count <= GROUPED_MAX
-            causal = first == 0 and (window is None or key_end <= window) and not grouped
-            if not causal:
-                mask = causal_mask(first, count, key_start, key_end, window, cache.dtype, cache.device)
-                if grouped:
-                    mask = mask.repeat_interleave(cache.group, dim=2)
+            uneven = min(lengths) != key_end
+            mask = length_mask(lengths, key_start, key_end, window, cache.dtype, cache.device) if uneven else None
+            causal = False
         return Segment(start, end, rows, cache.keys[:, slot : slot + rows, :, key_start:key_end].unbind(0),
                        cache.values[:, slot : slot + rows, :, key_start:key_end].unbind(0), mask, causal)

@@ -1,6 +1,6 @@
 """The bookkeeping of a KV cache: which slots are taken, how long each is, which tokens it holds.
 
-A slot is *live* between ``allocate`` and ``free``. The tokens a caller ``remember``\\ s stay known after ``free``, so that a
+A slot is *live* between ``allocate`` and ``free``. Tokens told by ``remember`` stay known after ``free``, so that a
 later request with the same beginning finds them, until the slot is handed out again (the one freed longest ago goes
 first, slots without remembered tokens before all).
 
@@ -12,12 +12,26 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
+import torch
 
 from constrained.decoder.errors import CacheError, ModelError
 
-__all__ = ["SlotTable"]
+__all__ = ["Plan", "SlotTable"]
+
+
+class Plan(Protocol):
+    """What a cache hands to one forward pass: where new keys go and what each new token sees."""
+
+    def write(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> None:
+        """Store the new tokens' ``[N, kv_heads, head_dim]`` of one layer."""
+        ...
+
+    def attend(self, layer: int, query: torch.Tensor, scale: float, window: int | None) -> torch.Tensor:
+        """``query [N, heads, head_dim]`` over all cached keys, the new ones included -> ``[N, heads * head_dim]``."""
+        ...
 
 
 class SlotTable:
@@ -152,6 +166,15 @@ class SlotTable:
             if length + new > self.max_len:
                 raise CacheError(f"{length} cached and {new} new tokens do not fit a slot of {self.max_len}",
                                  hint="shorten the prompt, or make the cache longer")
+
+    def plan(self, slots: Sequence[int], lengths: Sequence[int], n_new: Sequence[int]) -> Plan:
+        """How one forward pass writes and reads this cache. Rows must have passed :meth:`check_rows`."""
+        raise NotImplementedError
+
+    def rewind(self, slots: Sequence[int], lengths: Sequence[int]) -> None:
+        """Roll rows back to where they will be written; what was remembered beyond is forgotten."""
+        for slot, length in zip(slots, lengths, strict=True):
+            self._shorten(slot, length)
 
     def commit(self, slots: Sequence[int], ends: Sequence[int]) -> None:
         """New lengths of live slots after their keys and values were written."""

@@ -1,8 +1,10 @@
+# ruff: noqa: E402 - imports follow pytest.importorskip
 """Logits of every family against transformers: whole prompts, one by one, chunked, ragged batches, after rollback."""
 
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import pytest
 
@@ -12,6 +14,7 @@ pytest.importorskip("transformers")
 from constrained.decoder.errors import CacheError, ModelError
 from constrained.decoder.kv_cache import KVCache
 from constrained.decoder.loaders.load import load_model
+from constrained.decoder.paged_cache import PagedCache
 from tests.decoder.tiny_models import FAMILIES, VOCAB, make, reference_logits
 
 TOLERANCE = 1e-4
@@ -25,6 +28,11 @@ def pair(request, tmp_path_factory):
     return reference, load_model(directory).model
 
 
+@pytest.fixture(params=[KVCache, partial(PagedCache, block_size=5)], ids=["slots", "pages"])
+def cache_kind(request):
+    return request.param
+
+
 @pytest.fixture(scope="module")
 def llama(tmp_path_factory):
     directory = tmp_path_factory.mktemp("llama")
@@ -32,8 +40,8 @@ def llama(tmp_path_factory):
     return reference, load_model(directory).model
 
 
-def cache_of(model, n_slots=4, kind=KVCache):
-    return kind(model.config, n_slots, MAX_LEN, torch.float32)
+def cache_of(model, kind=KVCache):
+    return kind(model.config, 4, MAX_LEN, torch.float32)
 
 
 def sequence(seed, length):
@@ -77,10 +85,10 @@ def test_one_by_one(pair):
 
 
 @pytest.mark.parametrize("chunks", [(5, 1, 20, 3, 11), (17, 17, 6), (1, 39)])
-def test_chunked(pair, chunks):
+def test_chunked(pair, cache_kind, chunks):
     reference, model = pair
     ids = sequence(11, sum(chunks))
-    cache = cache_of(model)
+    cache = cache_of(model, cache_kind)
     slot, done, parts = cache.allocate(), 0, []
     for size in chunks:
         parts.append(step(model, cache, [(slot, done, ids[done : done + size])], logits_to_keep="all").logits[0])
@@ -89,13 +97,13 @@ def test_chunked(pair, chunks):
 
 
 @pytest.mark.parametrize("batch_invariant", [False, True])
-def test_ragged_batches(pair, batch_invariant):
+def test_ragged_batches(pair, cache_kind, batch_invariant):
     """Rows of other lengths, prompts beside single tokens, slots in any order, rows that come and go."""
     reference, model = pair
     draw = random.Random(3)
     texts = [sequence(row, length) for row, length in enumerate((40, 29, 33, 12))]
     expected = [reference_logits(reference, text) for text in texts]
-    cache = cache_of(model)
+    cache = cache_of(model, cache_kind)
     slots = [cache.allocate() for _ in texts]
     done = [0] * len(texts)
     while any(count < len(text) for count, text in zip(done, texts, strict=True)):
@@ -112,10 +120,10 @@ def test_ragged_batches(pair, batch_invariant):
             done[row] += size
 
 
-def test_rollback_and_copies(pair):
+def test_rollback_and_copies(pair, cache_kind):
     reference, model = pair
     ids, other = sequence(21, 30), sequence(22, 12)
-    cache = cache_of(model)
+    cache = cache_of(model, cache_kind)
     slot = cache.allocate()
     step(model, cache, [(slot, 0, ids)])
     cache.truncate(slot, 13)

@@ -214,10 +214,11 @@ class GGUFSource:
         rows, columns = tensor.shape
         data = self._ordered(name, tensor.data).reshape(rows * columns // 32, -1)
         scales = np.ascontiguousarray(data[:, :2]).view("<f2").astype(np.float32)
+        quants: np.ndarray
         if tensor.type_name == "Q8_0":
             quants, minima, bits = data[:, 2:].view(np.int8), np.zeros_like(scales), 8
         elif tensor.type_name == "Q4_0":
-            quants, minima, bits = nibbles(data[:, 2:]), -8 * scales, 4
+            quants, minima, bits = nibbles(data[:, 2:]), np.float32(-8) * scales, 4
         else:
             quants, bits = nibbles(data[:, 4:]), 4
             minima = np.ascontiguousarray(data[:, 2:4]).view("<f2").astype(np.float32)

@@ -32,7 +32,7 @@ _STRING, _ARRAY = 8, 9
 
 @dataclass(frozen=True, slots=True)
 class GGUFTensor:
-    """One tensor: ``shape`` as torch has it (rows first), ``type_name`` of :data:`BLOCKS`, raw bytes ``[rows, bytes]``."""
+    """One tensor: ``shape`` as torch has it (rows first), ``type_name`` its format, raw bytes ``[rows, bytes]``."""
 
     name: str
     shape: tuple[int, ...]
@@ -146,7 +146,8 @@ def _tensor(view: memoryview, name: str, shape: tuple[int, ...], kind: int, star
         raise CheckpointError(f"tensor {echo(name)} has GGUF type {kind}, which is not supported",
                               hint="supported: " + ", ".join(one.name for one in BLOCKS.values()))
     if shape[-1] % block.items:
-        raise CheckpointError(f"tensor {echo(name)} has rows of {shape[-1]}, {block.name} needs multiples of {block.items}")
+        raise CheckpointError(f"tensor {echo(name)} has rows of {shape[-1]}, "
+                              f"{block.name} needs multiples of {block.items}")
     rows = math.prod(shape[:-1])
     row_bytes = shape[-1] // block.items * block.n_bytes
     if rows * row_bytes <= 0 or start + rows * row_bytes > len(view):

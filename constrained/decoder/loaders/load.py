@@ -29,8 +29,9 @@ DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 class LoadedModel:
     """A model and what belongs to it.
 
-    ``tokenizer_info`` is None where the checkpoint has no tokenizer; ``chat_template`` is Jinja text; ``stop_token_ids``
-    end a turn (all of ``config.json``, ``generation_config.json`` or the GGUF metadata); ``source`` is where it came from.
+    ``tokenizer_info`` is None where the checkpoint has no tokenizer; ``chat_template`` is Jinja text;
+    ``stop_token_ids`` end a turn (those of ``config.json`` and ``generation_config.json``, or of the GGUF metadata);
+    ``source`` is where it came from.
     """
 
     model: DecoderModel
@@ -44,9 +45,9 @@ def load_model(source: str | Path, *, dtype: torch.dtype | None = None, device: 
                quantized: bool = False, tokenizer: bool = True) -> LoadedModel:
     """Load a ``.gguf`` file or a directory with ``config.json`` and safetensors.
 
-    ``dtype`` defaults to float32 on a CPU (bfloat16 if ``quantized``) and bfloat16 elsewhere. ``quantized`` keeps the 4-bit
-    weights of a GGUF file as they are and runs them with bfloat16 activations, on a CPU only. ``tokenizer=False`` skips
-    the vocabulary.
+    ``dtype`` defaults to float32 on a CPU (bfloat16 if ``quantized``) and bfloat16 elsewhere. ``quantized`` keeps the
+    4-bit weights of a GGUF file as they are and runs them with bfloat16 activations, on a CPU only.
+    ``tokenizer=False`` skips the vocabulary.
 
     Raises :class:`ModelError` for arguments that do not go together, :class:`CheckpointError` for a checkpoint that is
     incomplete, contradicts itself or is of an unknown kind, and :class:`constrained.errors.TokenizerError`.

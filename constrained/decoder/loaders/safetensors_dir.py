@@ -1,4 +1,4 @@
-"""Checkpoint directories: ``config.json`` and ``model.safetensors``, or shards named by ``model.safetensors.index.json``.
+"""Checkpoint directories: ``model.safetensors``, or the shards that ``model.safetensors.index.json`` names.
 
 Tensors are memory-mapped and read one at a time. The index and the shards must agree on every name.
 """

@@ -26,7 +26,7 @@ class BlockQuantized:
 
 
 class TensorSource(Protocol):
-    """A checkpoint's tensors. ``norm_offset_added`` tells that ``1 + w`` norms (Gemma) are stored as effective factors."""
+    """A checkpoint's tensors. ``norm_offset_added``: ``1 + w`` norms (Gemma) are stored as effective factors."""
 
     norm_offset_added: bool
 

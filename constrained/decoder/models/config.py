@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from constrained.decoder.errors import ModelError
 
-__all__ = ["ACTIVATIONS", "ModelConfig", "RopeConfig"]
+__all__ = ["ACTIVATIONS", "CoreConfig", "ModelConfig", "RopeConfig"]
 
 ACTIVATIONS = ("silu", "gelu", "gelu_tanh")
 
@@ -32,20 +32,47 @@ class RopeConfig:
     frequency_factors: tuple[float, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelConfig:
-    """Sizes and switches of one model. ``layer_windows[i]`` is the sliding window of layer i (None: all positions),
-    ``layer_ropes[i]`` the index into ``ropes`` of its RoPE table."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoreConfig:
+    """What caches and the generation loop need to know of any model. ``n_layers`` are those with cached keys."""
 
     family: str
     vocab_size: int
     hidden_size: int
-    intermediate_size: int
     n_layers: int
     n_heads: int
     n_kv_heads: int
     head_dim: int
     max_position: int
+    bos_token_id: int | None = None
+    eos_token_ids: tuple[int, ...] = ()
+    pad_token_id: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("vocab_size", "hidden_size", "n_layers", "n_heads", "n_kv_heads", "head_dim", "max_position"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise ModelError(f"{name} must be a positive integer, not {value!r}")
+        if self.n_heads % self.n_kv_heads:
+            raise ModelError(f"n_heads ({self.n_heads}) is no multiple of n_kv_heads ({self.n_kv_heads})")
+
+    @property
+    def query_size(self) -> int:
+        """Width of all query heads together."""
+        return self.n_heads * self.head_dim
+
+    @property
+    def kv_size(self) -> int:
+        """Width of all key (or value) heads together."""
+        return self.n_kv_heads * self.head_dim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConfig(CoreConfig):
+    """Sizes and switches of one decoder-only model. ``layer_windows[i]`` is the sliding window of layer i (None: all
+    positions), ``layer_ropes[i]`` the index into ``ropes`` of its RoPE table."""
+
+    intermediate_size: int
     rms_norm_eps: float
     ropes: tuple[RopeConfig, ...]
     layer_ropes: tuple[int, ...]
@@ -61,17 +88,11 @@ class ModelConfig:
     attention_scale: float | None = None
     final_softcap: float | None = None
     tied: bool = False
-    bos_token_id: int | None = None
-    eos_token_ids: tuple[int, ...] = ()
-    pad_token_id: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "hidden_size", "intermediate_size", "n_layers", "n_heads", "n_kv_heads", "head_dim",
-                     "max_position"):
-            if getattr(self, name) < 1:
-                raise ModelError(f"{name} must be positive, not {getattr(self, name)}")
-        if self.n_heads % self.n_kv_heads:
-            raise ModelError(f"n_heads ({self.n_heads}) is no multiple of n_kv_heads ({self.n_kv_heads})")
+        CoreConfig.__post_init__(self)  # not super(): the class cell of a dataclass with slots is the one before them
+        if self.intermediate_size < 1:
+            raise ModelError(f"intermediate_size must be positive, not {self.intermediate_size}")
         if self.head_dim % 2:
             raise ModelError(f"head_dim ({self.head_dim}) must be even for rotary embeddings")
         if len(self.layer_windows) != self.n_layers or len(self.layer_ropes) != self.n_layers:
@@ -87,11 +108,3 @@ class ModelConfig:
     def scale(self) -> float:
         """What query-key products are multiplied by."""
         return self.head_dim**-0.5 if self.attention_scale is None else self.attention_scale
-
-    @property
-    def query_size(self) -> int:
-        return self.n_heads * self.head_dim
-
-    @property
-    def kv_size(self) -> int:
-        return self.n_kv_heads * self.head_dim

@@ -1,7 +1,8 @@
 """``config.json`` of Hugging Face checkpoints to :class:`ModelConfig`, one small function a family.
 
-Both spellings of RoPE are read: ``rope_parameters`` (transformers 5) and ``rope_theta`` with ``rope_scaling``. A setting
-that would change results and that we do not run (attention soft caps, partial rotation, unknown activations) is refused.
+Both spellings of RoPE are read: ``rope_parameters`` (transformers 5) and ``rope_theta`` with ``rope_scaling``. A
+setting that would change results and that we do not run (attention soft caps, partial rotation, unknown activations)
+is refused.
 """
 
 from __future__ import annotations

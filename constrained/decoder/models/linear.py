@@ -33,7 +33,7 @@ class Linear(Protocol):
 class DenseLinear:
     """``x @ weight.T + bias`` with ``weight [out, in]`` in the model's dtype."""
 
-    __slots__ = ("bias", "weight", "_transposed")
+    __slots__ = ("_transposed", "bias", "weight")
 
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None = None) -> None:
         self.weight = weight
