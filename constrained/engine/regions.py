@@ -47,7 +47,7 @@ def find_regions(net: Network, starts: list[int]) -> tuple[list[bytes], list[int
     _lead_ins(net, width, region, members)
     partitions = [b""]
     for positions in members[1:]:
-        partitions.append(bytes(byte_classes([net.byte_edges[p] for p in positions])[0]))
+        partitions.append(bytes(byte_classes([net.byte_edges[p] for p in positions])[0].tolist()))
     return partitions, region, loop_region
 
 

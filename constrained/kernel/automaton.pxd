@@ -176,3 +176,7 @@ cdef class Automaton:
     cdef int step(self, int row, int k) except -1 nogil
     cdef int step_token(self, int node, int token_set) except -1 nogil
     cdef bint is_complete(self, int node) noexcept nogil
+    cdef int split_det(self, int d) except -1 nogil
+    cdef int restrict(self, int u, int region, bint inside) except -1 nogil
+    cdef int fill_hole(self, int v, int n) except -1 nogil
+    cdef int first_classes(self, int node, int* out) except -1 nogil

@@ -1439,6 +1439,135 @@ class Automaton:
         """Whether the text may end here. END sorts first, its det being the smallest."""
         return self.n_len[node] > 0 and self.el_d[self.n_off[node]] == END_DET
 
+    # ---- regions: nodes over HOLE, see mask_walk -----------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def split_det(self, d: cython.int) -> cython.int:
+        """Where ``split`` holds ``d`` by regions: (rest, number of parts, then region and det for each part)."""
+        i: cython.int
+        j: cython.int
+        p: cython.int
+        n: cython.int = 0
+        at: cython.int
+        tb: cython.int
+        if self.d_split[d] >= 0:
+            return self.d_split[d]
+        tb = self.tr_len
+        for i in range(self.d_len[d]):
+            p = self.d_pool[self.d_off[d] + i]
+            if self.p_off[4 * p] != self.p_off[4 * p + 1]:
+                self.add_triple(self.p_region[p], p, 0)
+        sort_triples(self.tr_p, self.tr_c, self.tr_n, tb, self.tr_len)
+        at = self.split_len
+        if at + 2 + 2 * (self.tr_len - tb) > self.split_cap:
+            self.split_cap = (at + 2 + 2 * (self.tr_len - tb)) * 2 + 256
+            self.split = grow_int(self.split, self.split_cap)
+            if not self.split:
+                self._out_of_memory()
+        self.split[at] = 0
+        self.split[at + 1] = 0
+        self.split_len = at + 2
+        i = tb
+        while i < self.tr_len:
+            p = self.tr_p[i]
+            n = 0
+            while i < self.tr_len and self.tr_p[i] == p:
+                self._need_buf(n + 1)
+                self.buf[n] = self.tr_c[i]
+                n += 1
+                i += 1
+            j = self.intern_det(n)
+            if p == 0:
+                self.split[at] = j
+            else:
+                self.split[self.split_len] = p
+                self.split[self.split_len + 1] = j
+                self.split_len += 2
+                self.split[at + 1] += 1
+        self.tr_len = tb
+        self.d_split[d] = at
+        return at
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def restrict(self, u: cython.int, region: cython.int, inside: cython.bint) -> cython.int:
+        """The elements of hole node ``u`` that are inside ``region``, or the others."""
+        r: cython.int = self.memo_get(6 if inside else 7, u, region)
+        base: cython.int
+        i: cython.int
+        j: cython.int
+        n: cython.int
+        p: cython.int
+        d: cython.int
+        loop: cython.int
+        if r != -2:
+            return r
+        base = self.it_len
+        for i in range(self.n_off[u], self.n_off[u] + self.n_len[u]):
+            d = self.el_d[i]
+            loop = self.d_loop[d]
+            if loop >= 0:
+                if (self.l_region[loop] == region and self.el_n[i] == HOLE_NODE) == inside:
+                    self.add_item(d, self.el_c[i], self.el_n[i])
+            elif d <= HOLE_DET or self.el_n[i] != HOLE_NODE:
+                if (d > HOLE_DET and self.p_region[self.d_pool[self.d_off[d]]] == region) == inside:
+                    self.add_item(d, self.el_c[i], self.el_n[i])
+            else:
+                n = 0
+                self._need_buf(self.d_len[d])
+                for j in range(self.d_len[d]):
+                    p = self.d_pool[self.d_off[d] + j]
+                    if (self.p_region[p] == region) == inside:
+                        self.buf[n] = p
+                        n += 1
+                if n > 0:
+                    n = self.intern_det(n)
+                    self.add_item(n, 0, self.el_n[i])
+        r = self.canonical(base)
+        self.memo_put(6 if inside else 7, u, region, r)
+        return r
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def fill_hole(self, v: cython.int, n: cython.int) -> cython.int:
+        """Hole node ``v`` over the stacks ``n``: HOLE stands directly below the elements of ``v``, or for all of ``n``."""
+        r: cython.int = self.memo_get(5, v, n)
+        base: cython.int
+        i: cython.int
+        if r != -2:
+            return r
+        base = self.it_len
+        for i in range(self.n_off[v], self.n_off[v] + self.n_len[v]):
+            if self.el_d[i] == HOLE_DET:
+                self.add_elements(n)
+            elif self.el_n[i] == HOLE_NODE:
+                self.add_item(self.el_d[i], self.el_c[i], n)
+            else:
+                with cython.gil:
+                    raise AssertionError("a region left the hole deeper than one frame")
+        r = self.canonical(base)
+        self.memo_put(5, v, n, r)
+        return r
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def first_classes(self, node: cython.int, out: cython.p_int) -> cython.int:
+        """OR into the eight words ``out`` the byte classes that can follow ``node``."""
+        i: cython.int
+        j: cython.int
+        f: cython.int
+        self.expand(node)
+        for i in range(self.n_nexp[node]):
+            f = self.det_first(self.exp[self.n_exp[node] + 5 * i])
+            for j in range(8):
+                out[j] = out[j] | self.firsts[f + j]
+        return 0
+
     # ---- for Python: one call, lock taken ------------------------------------------------------------
 
     def start_state(self):

@@ -1,0 +1,102 @@
+cimport cython
+
+from constrained.kernel.automaton cimport Automaton, grow_int
+from constrained.kernel.token_trie cimport ClassTrie, TokenTrie, grow_uint
+
+cdef int SMALL_SUBTREE
+cdef int LIST_MAX
+cdef int HOLE
+cdef int _fill_one(TokenAutomaton one, int state, unsigned int* out) except -1 nogil
+cdef int _next_one(TokenAutomaton one, int state, int token) except -1 nogil
+
+@cython.final
+cdef class TokenAutomaton:
+    cdef Automaton a
+    cdef TokenTrie t
+    cdef object data
+    cdef object regions
+    cdef object tries
+    cdef const unsigned char* text
+    cdef readonly int vocab_size
+    cdef readonly int words
+    cdef readonly int n_sets
+    cdef readonly int epoch
+    cdef readonly int generation
+    cdef long long max_mask_bytes
+    cdef long long max_walk_nodes
+    cdef long long visited
+    cdef int n_tasks
+    cdef int task_cap
+    cdef int n_rest
+    cdef int rest_cap
+    cdef int w_len
+    cdef int w_cap
+    cdef int x_len
+    cdef int x_cap
+    cdef int cn_len
+    cdef int cn_cap
+    cdef int n_lists
+    cdef int list_cap
+    cdef int xl_used
+    cdef int xl_cap
+    cdef int mk_len_used
+    cdef int mk_cap
+    cdef int mk_table_size
+    cdef long long inside_len
+    cdef long long inside_cap
+    cdef long long pool_len
+    cdef long long pool_cap
+    cdef int* offsets
+    cdef int* class_off
+    cdef int* class_bytes
+    cdef int* path
+    cdef int* task_x
+    cdef int* task_node
+    cdef int* rest_d
+    cdef int* rest_n
+    cdef int* rest_row
+    cdef int* first
+    cdef int* w_exit
+    cdef int* w_nexit
+    cdef int* w_trie
+    cdef int* x_v
+    cdef int* x_w
+    cdef int* x_cn
+    cdef int* x_ncn
+    cdef int* cn
+    cdef int* xl_off
+    cdef int* xl_len
+    cdef int* xl
+    cdef int* mk_count
+    cdef int* mk_off
+    cdef int* mk_hash
+    cdef int* mk_table
+    cdef unsigned int* scratch
+    cdef unsigned int* set_rows
+    cdef unsigned int* stop_row
+    cdef unsigned int* inside
+    cdef unsigned int* pool
+    cdef int _forget(self) except -1 nogil
+    cdef int _out_of_memory(self) except -1 nogil
+    cdef int _push_task(self, int x, int node) except -1 nogil
+    cdef int _add_rest(self, int d, int n) except -1 nogil
+    cdef int direct(self, int x, int row) except -1 nogil
+    cdef int _walk(self, int node) except -1 nogil
+    cdef void _mark(self, int x) noexcept nogil
+    cdef bint _split(self, int node, int x) except -1 nogil
+    cdef int _hole_node(self, int d, int c) except -1 nogil
+    cdef int _clamp(self, int loop, int c) noexcept nogil
+    cdef int _step_rest(self, int k) except -1 nogil
+    cdef int _wide(self, int u, int region, int n, int x) except -1 nogil
+    cdef int _exit_list(self, int e, int b) except -1 nogil
+    cdef int _gather(self, int e, int b) except -1
+    cdef int _build_wide(self, int u, int region, int x) except -1
+    cdef int _add_exit(self, int w, int v, list class_nodes) except -1
+    cdef int mask_of(self, int node) except -1 nogil
+    cdef int _mark_token_sets(self, int node) except -1 nogil
+    cdef int _store(self) except -1 nogil
+    cdef int _rehash_masks(self) except -1 nogil
+    cdef bint _same(self, int m, int count) noexcept nogil
+    cdef int write_mask(self, int node, unsigned int* out) except -1 nogil
+    cdef int next_state(self, int node, int token) except -1 nogil
+    cdef int _reset(self) except -1

@@ -1,0 +1,1002 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""Token masks of automaton states, and steps by token.
+
+Idea
+    The mask of a state is the union over its threads. A narrow thread is walked through the vocabulary trie from
+    its few first bytes. A thread inside a *region* (a string body, an identifier) is split in two: the tokens that stay
+    inside depend on the region alone and are one finished row, found by walking the class trie of the region's
+    partition; the tokens that leave it are walked from where they leave, in the state that follows.
+
+Hole nodes
+    "Inside the region alone" is the automaton itself run over the stack HOLE: ``u`` is such a node, ``restrict`` its
+    part inside the region, the other part ``v`` is what it looks like to have left. For the real stacks ``N`` the
+    leaving tokens are those that go on from ``fill_hole(v, N)``. So what is found for a region serves every state,
+    every stack and every count that is far from its bounds.
+
+    wide[w]   what is known for (hole node, trie node): a row of tokens that stay inside (or have just left), and exits
+    exit[e]   a ``v``, with the class nodes where it stands; for each byte, on demand, the trie nodes just behind
+
+Masks are content-hashed: equal masks are one entry, as a list of ids when at most ``LIST_MAX`` tokens are allowed,
+else as a row. When they outgrow their budget all are dropped (they can be rebuilt); states never are.
+
+Cost: a known mask is one copy of the row. A new one costs a row copy for each region, 2-4 ns a trie node walked, and
+50-300 ns for each state that is new. The automaton's lock is held by every method that Python calls.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.constrained.kernel.automaton import Automaton, grow_int
+    from cython.cimports.constrained.kernel.token_trie import ClassTrie, TokenTrie, grow_uint
+    from cython.cimports.libc.stdlib import free, realloc
+    from cython.cimports.libc.string import memcpy, memset
+else:
+    from constrained.kernel.automaton import Automaton, grow_int
+    from constrained.kernel.token_trie import ClassTrie, TokenTrie, grow_uint
+
+SMALL_SUBTREE = cython.declare(cython.int, 1500)
+LIST_MAX = cython.declare(cython.int, 128)
+HOLE = cython.declare(cython.int, 2)
+
+
+class WalkLimitReached(Exception):
+    """One mask visited more than ``max_walk_nodes`` trie nodes."""
+
+
+@cython.final
+@cython.cclass
+class TokenAutomaton:
+    """An ``Automaton`` read token by token. See the module docstring."""
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            free(self.offsets)
+            free(self.class_off)
+            free(self.class_bytes)
+            free(self.path)
+            free(self.task_x)
+            free(self.task_node)
+            free(self.rest_d)
+            free(self.rest_n)
+            free(self.rest_row)
+            free(self.first)
+            free(self.w_exit)
+            free(self.w_nexit)
+            free(self.w_trie)
+            free(self.x_v)
+            free(self.x_w)
+            free(self.x_cn)
+            free(self.x_ncn)
+            free(self.cn)
+            free(self.xl_off)
+            free(self.xl_len)
+            free(self.xl)
+            free(self.mk_count)
+            free(self.mk_off)
+            free(self.mk_hash)
+            free(self.mk_table)
+            free(self.scratch)
+            free(self.set_rows)
+            free(self.stop_row)
+            free(self.inside)
+            free(self.pool)
+
+    else:
+
+        def __new__(cls, *args):
+            self = object.__new__(cls)
+            for name in _COUNTERS:
+                setattr(self, name, 0)
+            for name in _POINTERS:
+                setattr(self, name, None)
+            return self
+
+    def __init__(self, automaton: Automaton, trie: TokenTrie, data: bytes, offsets, stop_ids, regions, token_sets,
+                 max_mask_bytes: cython.longlong, max_walk_nodes: cython.longlong):
+        """``data`` and ``offsets`` as for ``TokenTrie``; ``regions``: partitions; ``token_sets``: sets of ids."""
+        i: cython.int
+        k: cython.int
+        n: cython.int
+        self.a = automaton
+        self.t = trie
+        self.data = data
+        self.text = data
+        self.regions = regions
+        self.tries = []
+        self.max_mask_bytes = max_mask_bytes
+        self.max_walk_nodes = max_walk_nodes
+        self.vocab_size = trie.vocab_size
+        self.words = trie.words
+        n = len(offsets)
+        self.offsets = grow_int(self.offsets, n)
+        self.path = grow_int(self.path, trie.max_depth + 2)
+        self.rest_row = grow_int(self.rest_row, automaton.n_classes + 1)
+        self.first = grow_int(self.first, 8)
+        self.scratch = grow_uint(self.scratch, self.words + 1)
+        self.stop_row = grow_uint(self.stop_row, self.words + 1)
+        self.class_off = grow_int(self.class_off, automaton.n_classes + 2)
+        self.class_bytes = grow_int(self.class_bytes, 256)
+        self.n_sets = len(token_sets)
+        self.set_rows = grow_uint(self.set_rows, self.n_sets * self.words + 1)
+        if not (self.offsets and self.path and self.rest_row and self.first and self.scratch and self.stop_row
+                and self.class_off and self.class_bytes and self.set_rows):
+            raise MemoryError
+        for i in range(n):
+            self.offsets[i] = offsets[i]
+        n = 0
+        for k in range(automaton.n_classes):
+            self.class_off[k] = n
+            for i in range(256):
+                if automaton.cls[i] == k:
+                    self.class_bytes[n] = i
+                    n += 1
+        self.class_off[automaton.n_classes] = n
+        for i in range(self.words + 1):
+            self.stop_row[i] = 0
+        for k in stop_ids:
+            self.stop_row[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
+        for i in range(self.n_sets * self.words):
+            self.set_rows[i] = 0
+        for i, ids in enumerate(token_sets):
+            for k in ids:
+                self.set_rows[i * self.words + (k >> 5)] |= cython.cast(cython.uint, 1) << (k & 31)
+        self.generation = 0
+        self._forget()
+
+    # ---- memory --------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _forget(self) -> cython.int:
+        """Drop masks and regions: at a new epoch, or when they outgrow their budget."""
+        i: cython.int
+        self.epoch = self.a.epoch
+        self.generation += 1
+        self.w_len = 0
+        self.x_len = 0
+        self.cn_len = 0
+        self.n_lists = 0
+        self.xl_used = 0
+        self.inside_len = 0
+        self.mk_len_used = 0
+        self.pool_len = 0
+        self.mk_table_size = 256
+        self.mk_table = grow_int(self.mk_table, self.mk_table_size)
+        if not self.mk_table:
+            self._out_of_memory()
+        for i in range(self.mk_table_size):
+            self.mk_table[i] = -1
+        for i in range(self.a.n_count):
+            self.a.n_mask[i] = -1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _out_of_memory(self) -> cython.int:
+        with cython.gil:
+            raise MemoryError("the masks could not grow")
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _push_task(self, x: cython.int, node: cython.int) -> cython.int:
+        if self.n_tasks >= self.task_cap:
+            self.task_cap = 256 if self.task_cap == 0 else self.task_cap * 2
+            self.task_x = grow_int(self.task_x, self.task_cap)
+            self.task_node = grow_int(self.task_node, self.task_cap)
+            if not (self.task_x and self.task_node):
+                self._out_of_memory()
+        self.task_x[self.n_tasks] = x
+        self.task_node[self.n_tasks] = node
+        self.n_tasks += 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _add_rest(self, d: cython.int, n: cython.int) -> cython.int:
+        if self.n_rest >= self.rest_cap:
+            self.rest_cap = 64 if self.rest_cap == 0 else self.rest_cap * 2
+            self.rest_d = grow_int(self.rest_d, self.rest_cap)
+            self.rest_n = grow_int(self.rest_n, self.rest_cap)
+            if not (self.rest_d and self.rest_n):
+                self._out_of_memory()
+        self.rest_d[self.n_rest] = d
+        self.rest_n[self.n_rest] = n
+        self.n_rest += 1
+        return 0
+
+    # ---- walking -------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def direct(self, x: cython.int, row: cython.int) -> cython.int:
+        """Mark the tokens below trie node ``x`` that the automaton can read from ``row``.
+
+        The hot loop: no branch on tokens (nodes without one mark the spare bit), one on dead-or-unbuilt.
+        """
+        word: cython.p_int = self.t.word
+        end: cython.p_int = self.t.end
+        token: cython.p_int = self.t.token
+        cls: cython.p_int = self.a.cls
+        rows: cython.p_int = self.a.rows
+        path: cython.p_int = self.path
+        out: cython.p_uint = self.scratch
+        n: cython.int = x + 1
+        hi: cython.int = end[x]
+        w: cython.int
+        d: cython.int
+        t: cython.int
+        k: cython.int
+        visited: cython.int = 0
+        path[word[x] >> 8] = row
+        while n < hi:
+            w = word[n]
+            d = w >> 8
+            visited += 1
+            t = rows[path[d - 1] + cls[w & 255]]
+            if t <= 0:
+                if t < 0:
+                    t = self.a.build(path[d - 1], cls[w & 255])
+                    if t < 0:
+                        return -1
+                    rows = self.a.rows
+                if t == 0:
+                    n = end[n]
+                    continue
+            path[d] = t
+            k = token[n]
+            out[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
+            n += 1
+        self.visited += visited
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _walk(self, node: cython.int) -> cython.int:
+        """Mark in ``scratch`` the tokens that can be read from ``node``. Tasks are (trie node, state)."""
+        x: cython.int
+        c: cython.int
+        k: cython.int
+        t: cython.int
+        row: cython.int
+        wide: cython.bint
+        self.n_tasks = 0
+        self._push_task(0, node)
+        while self.n_tasks > 0:
+            self.n_tasks -= 1
+            x = self.task_x[self.n_tasks]
+            node = self.task_node[self.n_tasks]
+            row = self.a.row_of(node)
+            if self.t.end[x] - x <= SMALL_SUBTREE:
+                self.direct(x, row)
+                continue
+            if self.visited > self.max_walk_nodes:
+                with cython.gil:
+                    raise WalkLimitReached(self.visited)
+            wide = self._split(node, x)
+            c = x + 1
+            while c < self.t.end[x]:
+                k = self.a.cls[self.t.word[c] & 255]
+                if wide:
+                    t = self.rest_row[k]
+                    if t < 0:
+                        t = self._step_rest(k)
+                else:
+                    t = self.a.step(row, k)
+                if t > 0:
+                    self._mark(c)
+                    if self.t.end[c] - c > SMALL_SUBTREE:
+                        self._push_task(c, self.a.row_node[t // self.a.n_classes])
+                    elif self.t.end[c] - c > 1:
+                        self.direct(c, t)
+                c = self.t.end[c]
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _mark(self, x: cython.int) -> cython.void:
+        k: cython.int = self.t.token[x]
+        self.scratch[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _split(self, node: cython.int, x: cython.int) -> cython.bint:
+        """Serve the threads of ``node`` that are in regions; the others become the rest. False: there are none."""
+        i: cython.int
+        j: cython.int
+        at: cython.int
+        d: cython.int
+        s: cython.int
+        found: cython.bint = False
+        self.n_rest = 0
+        self.a.expand(node)
+        for i in range(self.a.n_nexp[node]):
+            at = self.a.n_exp[node] + 5 * i
+            if self.a.exp[at + 2] != 0:
+                found = True
+            else:
+                s = self.a.split_det(self.a.exp[at])
+                if self.a.split[s + 1] != 0:
+                    found = True
+        if not found:
+            return False
+        for i in range(self.a.n_nexp[node]):
+            at = self.a.n_exp[node] + 5 * i
+            d = self.a.exp[at + 2]
+            if d != 0:
+                s = self.a.l_region[self.a.d_loop[d]]
+                self._wide(self._hole_node(d, self._clamp(self.a.d_loop[d], self.a.exp[at + 3])), s,
+                           self.a.exp[at + 4], x)
+                continue
+            s = self.a.split_det(self.a.exp[at])
+            if self.a.split[s] != 0:
+                self._add_rest(self.a.split[s], self.a.exp[at + 1])
+            for j in range(self.a.split[s + 1]):
+                self._wide(self._hole_node(self.a.split[s + 3 + 2 * j], 0), self.a.split[s + 2 + 2 * j],
+                           self.a.exp[at + 1], x)
+        for i in range(self.a.n_classes):
+            self.rest_row[i] = -1
+        return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _hole_node(self, d: cython.int, c: cython.int) -> cython.int:
+        base: cython.int = self.a.it_len
+        self.a.add_item(d, c, HOLE)
+        return self.a.canonical(base)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _clamp(self, loop: cython.int, c: cython.int) -> cython.int:
+        """A count that no token can tell from ``c``: beyond the longest token's reach all counts look alike."""
+        far: cython.int = self.t.max_depth + 1
+        least: cython.int = self.a.l_min[loop]
+        most: cython.int = self.a.l_max[loop]
+        if most >= 0 and most - c <= far:
+            return c
+        if c >= least:
+            return least if most < 0 or most - least > far else most - far - 1
+        if least - c > far:
+            return 0 if most < 0 or most > far else c
+        return c
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _step_rest(self, k: cython.int) -> cython.int:
+        """The row after a byte of class ``k`` from the threads outside regions."""
+        base: cython.int = self.a.it_len
+        i: cython.int
+        d: cython.int
+        for i in range(self.n_rest):
+            d = self.a.det_step(self.rest_d[i], k)
+            if d != 0:
+                self.a.add_pair(d, self.rest_n[i])
+        i = self.a.row_of(self.a.canonical(base))
+        self.rest_row[k] = i
+        return i
+
+    # ---- regions -------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _wide(self, u: cython.int, region: cython.int, n: cython.int, x: cython.int) -> cython.int:
+        """Mark what hole node ``u`` over the stacks ``n`` can read below trie node ``x``."""
+        w: cython.int = self.a.memo_get(16 + 2 * self.generation, u, x)
+        i: cython.int
+        j: cython.int
+        k: cython.int
+        e: cython.int
+        m: cython.int
+        t: cython.int
+        b: cython.int
+        at: cython.int
+        row: cython.int
+        out: cython.p_uint = self.scratch
+        kept: cython.p_uint
+        if w == -2:
+            with cython.gil:
+                w = self._build_wide(u, region, x)
+        kept = self.inside
+        at = w * self.words
+        if cython.compiled:
+            kept = kept + at
+            for i in range(self.words):
+                out[i] |= kept[i]
+        else:
+            for i in range(self.words):
+                out[i] |= kept[at + i]
+        for e in range(self.w_exit[w], self.w_exit[w] + self.w_nexit[w]):
+            m = self.a.fill_hole(self.x_v[e], n)
+            if m == 0:
+                continue
+            for i in range(8):
+                self.first[i] = 0
+            self.a.first_classes(m, self.first)
+            row = self.a.row_of(m)
+            for k in range(self.a.n_classes):
+                if not (self.first[k >> 5] >> (k & 31)) & 1:
+                    continue
+                t = self.a.step(row, k)
+                if t == 0:
+                    continue
+                for b in range(self.class_off[k], self.class_off[k + 1]):
+                    i = self._exit_list(e, self.class_bytes[b])
+                    for j in range(self.xl_off[i], self.xl_off[i] + self.xl_len[i]):
+                        i = self.xl[j]
+                        self._mark(i)
+                        if self.t.end[i] > i + 1:
+                            self.direct(i, t)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _exit_list(self, e: cython.int, b: cython.int) -> cython.int:
+        i: cython.int = self.a.memo_get(17 + 2 * self.generation, e, b)
+        if i == -2:
+            with cython.gil:
+                i = self._gather(e, b)
+        return i
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _gather(self, e: cython.int, b: cython.int) -> cython.int:
+        """Make the list of trie nodes with byte ``b`` right behind the class nodes of exit ``e``."""
+        trie: ClassTrie = self.tries[self.w_trie[self.x_w[e]]]
+        i: cython.int
+        j: cython.int
+        c: cython.int
+        lo: cython.int
+        hi: cython.int
+        last: cython.int
+        mid: cython.int
+        index: cython.int = self.n_lists
+        if index + 1 > self.list_cap:
+            self.list_cap = 256 if self.list_cap == 0 else self.list_cap * 2
+            self.xl_off = grow_int(self.xl_off, self.list_cap)
+            self.xl_len = grow_int(self.xl_len, self.list_cap)
+            if not (self.xl_off and self.xl_len):
+                raise MemoryError
+        self.xl_off[index] = self.xl_used
+        for i in range(self.x_cn[e], self.x_cn[e] + self.x_ncn[e]):
+            c = self.cn[i]
+            lo = trie.below_off[c]
+            last = trie.below_off[c + 1]
+            hi = last
+            while lo < hi:
+                mid = (lo + hi) >> 1
+                if (self.t.word[trie.below[mid]] & 255) < b:
+                    lo = mid + 1
+                else:
+                    hi = mid
+            for j in range(lo, last):
+                if (self.t.word[trie.below[j]] & 255) != b:
+                    break
+                if self.xl_used >= self.xl_cap:
+                    self.xl_cap = 1024 if self.xl_cap == 0 else self.xl_cap * 2
+                    self.xl = grow_int(self.xl, self.xl_cap)
+                    if not self.xl:
+                        raise MemoryError
+                self.xl[self.xl_used] = trie.below[j]
+                self.xl_used += 1
+        self.xl_len[index] = self.xl_used - self.xl_off[index]
+        self.n_lists = index + 1
+        self.a.memo_put(17 + 2 * self.generation, e, b, index)
+        return index
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _build_wide(self, u: cython.int, region: cython.int, x: cython.int) -> cython.int:
+        """Walk the class trie of ``region`` below ``x`` from hole node ``u``: the inside row and the exits."""
+        trie: ClassTrie = self.t.class_trie(self.regions[region], x)
+        w: cython.int = self.w_len
+        words: cython.int = self.words
+        at: cython.int = w * words
+        c: cython.int
+        i: cython.int
+        k: cython.int
+        r: cython.int
+        state: cython.p_int = None if not cython.compiled else cython.NULL
+        if w + 1 > self.w_cap:
+            self.w_cap = 16 if self.w_cap == 0 else self.w_cap * 2
+            self.w_exit = grow_int(self.w_exit, self.w_cap)
+            self.w_nexit = grow_int(self.w_nexit, self.w_cap)
+            self.w_trie = grow_int(self.w_trie, self.w_cap)
+            if not (self.w_exit and self.w_nexit and self.w_trie):
+                raise MemoryError
+        if at + words > self.inside_cap:
+            self.inside_cap = (at + words) * 2
+            self.inside = grow_uint(self.inside, self.inside_cap)
+            if not self.inside:
+                raise MemoryError
+        state = grow_int(state, trie.n)
+        if not state:
+            raise MemoryError
+        with cython.nogil:
+            for i in range(words):
+                self.inside[at + i] = 0
+            state[0] = u
+            for c in range(1, trie.n):
+                r = state[trie.parent[c]]
+                state[c] = 0
+                if r != 0:
+                    r = self.a.restrict(r, region, True)
+                    if r != 0:
+                        i = self.a.row_of(r)
+                        i = self.a.step(i, self.a.cls[trie.byte[c]])
+                        if i != 0:
+                            state[c] = self.a.row_node[i // self.a.n_classes]
+                if state[c] != 0:
+                    if trie.dense[c] >= 0:
+                        k = trie.dense[c] * words
+                        for i in range(words):
+                            self.inside[at + i] |= trie.rows[k + i]
+                    else:
+                        for i in range(trie.group_off[c], trie.group_off[c + 1]):
+                            k = trie.group[i]
+                            self.inside[at + (k >> 5)] |= cython.cast(cython.uint, 1) << (k & 31)
+        self.tries.append(trie)
+        self.w_trie[w] = len(self.tries) - 1
+        self.w_exit[w] = self.x_len
+        self.w_nexit[w] = 0
+        # exits: class nodes with one v together
+        by_v = {}
+        for c in range(1, trie.n):
+            if state[c] != 0:
+                r = self.a.restrict(state[c], region, False)
+                if r != 0 and trie.below_off[c] != trie.below_off[c + 1]:
+                    by_v.setdefault(r, []).append(c)
+        for r, found in by_v.items():
+            self._add_exit(w, r, found)
+        self.w_nexit[w] = self.x_len - self.w_exit[w]
+        self.w_len = w + 1
+        if cython.compiled:
+            free(state)
+        self.a.memo_put(16 + 2 * self.generation, u, x, w)
+        return w
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _add_exit(self, w: cython.int, v: cython.int, class_nodes: list) -> cython.int:
+        e: cython.int = self.x_len
+        c: cython.int
+        if e + 1 > self.x_cap:
+            self.x_cap = 64 if self.x_cap == 0 else self.x_cap * 2
+            self.x_v = grow_int(self.x_v, self.x_cap)
+            self.x_w = grow_int(self.x_w, self.x_cap)
+            self.x_cn = grow_int(self.x_cn, self.x_cap)
+            self.x_ncn = grow_int(self.x_ncn, self.x_cap)
+            if not (self.x_v and self.x_w and self.x_cn and self.x_ncn):
+                raise MemoryError
+        if self.cn_len + len(class_nodes) > self.cn_cap:
+            self.cn_cap = (self.cn_len + len(class_nodes)) * 2 + 64
+            self.cn = grow_int(self.cn, self.cn_cap)
+            if not self.cn:
+                raise MemoryError
+        self.x_v[e] = v
+        self.x_w[e] = w
+        self.x_cn[e] = self.cn_len
+        self.x_ncn[e] = len(class_nodes)
+        for c in class_nodes:
+            self.cn[self.cn_len] = c
+            self.cn_len += 1
+        self.x_len = e + 1
+        return 0
+
+    # ---- masks ---------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def mask_of(self, node: cython.int) -> cython.int:
+        """The id of the node's mask, built if need be."""
+        i: cython.int
+        j: cython.int
+        k: cython.int
+        p: cython.int
+        q: cython.int
+        d: cython.int
+        one: cython.uint = 1
+        out: cython.p_uint = self.scratch
+        rows: cython.p_uint
+        if self.a.n_mask[node] >= 0:
+            return self.a.n_mask[node]
+        if 4 * (cython.cast(cython.longlong, self.inside_len) + self.w_len * self.words + self.pool_len) > self.max_mask_bytes:
+            self._forget()
+        if cython.compiled:
+            memset(out, 0, 4 * (self.words + 1))
+        else:
+            for i in range(self.words + 1):
+                out[i] = 0
+        self.visited = 0
+        self._walk(node)
+        for i in range(self.t.n_twins):
+            j = self.t.twins[2 * i]
+            k = self.t.twins[2 * i + 1]
+            out[k >> 5] |= ((out[j >> 5] >> (j & 31)) & 1) << (k & 31)
+        if self.n_sets > 0:
+            self._mark_token_sets(node)
+        if self.a.is_complete(node):
+            for i in range(self.words):
+                out[i] |= self.stop_row[i]
+        i = self._store()
+        self.a.n_mask[node] = i
+        return i
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _mark_token_sets(self, node: cython.int) -> cython.int:
+        i: cython.int
+        j: cython.int
+        k: cython.int
+        p: cython.int
+        q: cython.int
+        d: cython.int
+        out: cython.p_uint = self.scratch
+        self.a.expand(node)
+        for i in range(self.a.n_nexp[node]):
+            d = self.a.exp[self.a.n_exp[node] + 5 * i]
+            if self.a.d_flags[d] & 8:
+                for j in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d]):
+                    p = self.a.d_pool[j]
+                    for q in range(self.a.p_off[4 * p + 3], self.a.p_off[4 * p + 4]):
+                        for k in range(self.words):
+                            out[k] |= self.set_rows[self.a.e_a[q] * self.words + k]
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _store(self) -> cython.int:
+        """The id of the mask in ``scratch``: content-hashed, a list of ids if few, else a row."""
+        out: cython.p_uint = self.scratch
+        h: cython.ulonglong = 1469598103934665603 & 0x7FFFFFFF
+        count: cython.int = 0
+        i: cython.int
+        j: cython.int
+        k: cython.int
+        m: cython.int
+        w: cython.uint
+        n: cython.int
+        for i in range(self.words):
+            w = out[i]
+            if w != 0:
+                h = (h ^ w ^ (i << 8)) * 1099511627
+                if not cython.compiled:
+                    h &= 0xFFFFFFFFFFFFFFFF
+                h ^= h >> 29
+                w = w - ((w >> 1) & 0x55555555)
+                w = (w & 0x33333333) + ((w >> 2) & 0x33333333)
+                w = (w + (w >> 4)) & 0x0F0F0F0F
+                count += (w & 255) + ((w >> 8) & 255) + ((w >> 16) & 255) + (w >> 24)
+        j = cython.cast(cython.int, h & (self.mk_table_size - 1))
+        while self.mk_table[j] >= 0:
+            m = self.mk_table[j]
+            if self._same(m, count):
+                return m
+            j = (j + 1) & (self.mk_table_size - 1)
+        m = self.mk_len_used
+        if m >= self.mk_cap:
+            self.mk_cap = 128 if self.mk_cap == 0 else self.mk_cap * 2
+            self.mk_count = grow_int(self.mk_count, self.mk_cap)
+            self.mk_off = grow_int(self.mk_off, self.mk_cap)
+            self.mk_hash = grow_int(self.mk_hash, self.mk_cap)
+            if not (self.mk_count and self.mk_off and self.mk_hash):
+                self._out_of_memory()
+        n = count if count <= LIST_MAX else self.words
+        if self.pool_len + n > self.pool_cap:
+            self.pool_cap = (self.pool_len + n) * 2
+            self.pool = grow_uint(self.pool, self.pool_cap)
+            if not self.pool:
+                self._out_of_memory()
+        self.mk_count[m] = count
+        self.mk_off[m] = self.pool_len
+        self.mk_hash[m] = cython.cast(cython.int, h & 0x7FFFFFFF)
+        if count <= LIST_MAX:
+            n = self.pool_len
+            for i in range(self.words):
+                w = out[i]
+                if w != 0:
+                    for k in range(32):
+                        if (w >> k) & 1:
+                            self.pool[n] = 32 * i + k
+                            n += 1
+            self.pool_len = n
+        else:
+            for i in range(self.words):
+                self.pool[self.pool_len + i] = out[i]
+            self.pool_len += self.words
+        self.mk_table[j] = m
+        self.mk_len_used = m + 1
+        if self.mk_len_used * 2 > self.mk_table_size:
+            self._rehash_masks()
+        return m
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _rehash_masks(self) -> cython.int:
+        i: cython.int
+        m: cython.int
+        self.mk_table_size = self.mk_table_size * 2
+        self.mk_table = grow_int(self.mk_table, self.mk_table_size)
+        if not self.mk_table:
+            self._out_of_memory()
+        for i in range(self.mk_table_size):
+            self.mk_table[i] = -1
+        for m in range(self.mk_len_used):
+            i = self.mk_hash[m] & (self.mk_table_size - 1)
+            while self.mk_table[i] >= 0:
+                i = (i + 1) & (self.mk_table_size - 1)
+            self.mk_table[i] = m
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _same(self, m: cython.int, count: cython.int) -> cython.bint:
+        """Whether mask ``m`` is the one in ``scratch``, which has ``count`` bits."""
+        out: cython.p_uint = self.scratch
+        i: cython.int
+        k: cython.uint
+        if self.mk_count[m] != count:
+            return False
+        if count <= LIST_MAX:
+            for i in range(count):
+                k = self.pool[self.mk_off[m] + i]
+                if not (out[k >> 5] >> (k & 31)) & 1:
+                    return False
+            return True
+        for i in range(self.words):
+            if out[i] != self.pool[self.mk_off[m] + i]:
+                return False
+        return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def write_mask(self, node: cython.int, out: cython.p_uint) -> cython.int:
+        """Write the node's whole row into ``out``; returns how many tokens are allowed."""
+        m: cython.int = self.mask_of(node)
+        i: cython.int
+        k: cython.uint
+        off: cython.int
+        if m < 0:
+            return -1
+        off = self.mk_off[m]
+        if self.mk_count[m] > LIST_MAX:
+            if cython.compiled:
+                memcpy(out, self.pool + off, 4 * self.words)
+            else:
+                for i in range(self.words):
+                    out[i] = self.pool[off + i]
+        else:
+            if cython.compiled:
+                memset(out, 0, 4 * self.words)
+            else:
+                for i in range(self.words):
+                    out[i] = 0
+            for i in range(self.mk_count[m]):
+                k = self.pool[off + i]
+                out[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
+        return self.mk_count[m]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def next_state(self, node: cython.int, token: cython.int) -> cython.int:
+        """The state after ``token``; 0 if it is not allowed. Stop tokens are not steps."""
+        row: cython.int
+        i: cython.int
+        k: cython.int
+        other: cython.int
+        if token < 0 or token >= self.vocab_size or node == 0:
+            return 0
+        row = 0
+        if self.offsets[token] != self.offsets[token + 1]:
+            row = self.a.row_of(node)
+            for i in range(self.offsets[token], self.offsets[token + 1]):
+                k = self.a.cls[self.text[i]]
+                if self.a.rows[row + k] >= 0:
+                    row = self.a.rows[row + k]
+                else:
+                    row = self.a.build(row, k)
+                    if row < 0:
+                        return -1
+                if row == 0:
+                    break
+        if row != 0:
+            row = self.a.row_node[row // self.a.n_classes]
+        if self.n_sets > 0:
+            for i in range(self.n_sets):
+                if (self.set_rows[i * self.words + (token >> 5)] >> (token & 31)) & 1:
+                    other = self.a.step_token(node, i)
+                    if other < 0:
+                        return -1
+                    row = self.a.union(row, other)
+        return row
+
+    # ---- for Python: one call, lock taken ------------------------------------------------------------
+
+    def start_state(self):
+        return self.a.start
+
+    def current_epoch(self):
+        return self.a.epoch
+
+    def new_epoch(self):
+        """Forget all states and masks: every int handed out before is void."""
+        with self.a.lock:
+            self._reset()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _reset(self) -> cython.int:
+        self.a._reset()
+        self.tries = []
+        self._forget()
+        return 0
+
+    def next(self, state: cython.int, token: cython.longlong):
+        """The state after ``token``, or 0."""
+        r: cython.int
+        if token < 0 or token >= self.vocab_size:
+            return 0
+        with self.a.lock:
+            r = self.next_state(state, cython.cast(cython.int, token))
+        return r
+
+    def advance(self, state: cython.int, data: bytes):
+        """The state after ``data``, or 0."""
+        return self.a.advance(state, data)
+
+    def fill_at(self, state: cython.int, address: cython.size_t):
+        """Write the mask to ``words`` 32-bit words at a memory address (compiled only); returns the allowed count."""
+        r: cython.int = 0
+        if cython.compiled:
+            with self.a.lock:
+                with cython.nogil:
+                    r = self.write_mask(state, cython.cast(cython.p_uint, address))
+                if r < 0:
+                    raise RuntimeError("unreachable")
+        return r
+
+    def fill(self, state: cython.int, bitmask: cython.int[:, ::1], index: cython.int):
+        """Write the mask into row ``index`` of an int32 array; returns the allowed count. Sizes are the caller's care."""
+        r: cython.int
+        i: cython.int
+        if cython.compiled:
+            with self.a.lock:
+                with cython.nogil:
+                    r = self.write_mask(state, cython.cast(cython.p_uint, cython.address(bitmask[index, 0])))
+        else:
+            row = [0] * self.words
+            with self.a.lock:
+                r = self.write_mask(state, row)
+            for i in range(self.words):
+                bitmask[index, i] = row[i] - (1 << 32) if row[i] >= 1 << 31 else row[i]
+        return r
+
+    def allowed_count(self, state: cython.int):
+        """How many tokens are allowed, stop tokens included."""
+        m: cython.int
+        with self.a.lock:
+            m = self.mask_of(state)
+        return self.mk_count[m]
+
+    def allowed_ids(self, state: cython.int):
+        """The allowed ids in order, as a list."""
+        m: cython.int
+        i: cython.int
+        found = []
+        with self.a.lock:
+            m = self.mask_of(state)
+            if self.mk_count[m] <= LIST_MAX:
+                for i in range(self.mk_count[m]):
+                    found.append(self.pool[self.mk_off[m] + i])
+            else:
+                for i in range(self.vocab_size):
+                    if (self.pool[self.mk_off[m] + (i >> 5)] >> (i & 31)) & 1:
+                        found.append(i)
+        return found
+
+    def memory(self):
+        """Bytes held, the shared vocabulary not counted."""
+        held = self.a.memory_bytes()
+        held += 4 * (self.inside_cap + self.pool_cap + self.n_sets * self.words + self.xl_cap + self.cn_cap)
+        return held
+
+    def counts(self):
+        """(states, masks, regions walked): for benchmarks and tests of the caches."""
+        return self.a.n_count, self.mk_len_used, self.w_len
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(-1, check=False)
+def _fill_one(one: TokenAutomaton, state: cython.int, out: cython.p_uint) -> cython.int:
+    with one.a.lock:
+        return one.write_mask(state, out)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(-1, check=False)
+def _next_one(one: TokenAutomaton, state: cython.int, token: cython.int) -> cython.int:
+    with one.a.lock:
+        return one.next_state(state, token)
+
+
+def fill_many(automata: list, states: cython.int[::1], address: cython.size_t, rows: cython.int[::1],
+              words: cython.Py_ssize_t):
+    """Masks of many states in one call without the GIL: row ``rows[i]`` gets the mask of ``states[i]``.
+
+    ``address`` is that of an int32 array of rows of ``words`` words. Compiled only. Sizes are the caller's care.
+    """
+    n: cython.int = len(automata)
+    i: cython.int
+    if cython.compiled:
+        base: cython.p_uint = cython.cast(cython.p_uint, address)
+        pointers: cython.pp_void = cython.cast(cython.pp_void, realloc(cython.NULL, (n + 1) * cython.sizeof(cython.p_void)))
+        if not pointers:
+            raise MemoryError
+        try:
+            for i in range(n):
+                one: TokenAutomaton = automata[i]
+                pointers[i] = cython.cast(cython.p_void, one)
+            with cython.nogil:
+                for i in range(n):
+                    _fill_one(cython.cast(TokenAutomaton, pointers[i]), states[i], base + rows[i] * words)
+        finally:
+            free(pointers)
+
+
+def next_many(automata: list, states: cython.int[::1], tokens: cython.int[::1], out: cython.int[::1]):
+    """The states after one token each, in one call without the GIL; 0 where the token is not allowed."""
+    n: cython.int = len(automata)
+    i: cython.int
+    if cython.compiled:
+        pointers: cython.pp_void = cython.cast(cython.pp_void, realloc(cython.NULL, (n + 1) * cython.sizeof(cython.p_void)))
+        if not pointers:
+            raise MemoryError
+        try:
+            for i in range(n):
+                one: TokenAutomaton = automata[i]
+                pointers[i] = cython.cast(cython.p_void, one)
+            with cython.nogil:
+                for i in range(n):
+                    out[i] = _next_one(cython.cast(TokenAutomaton, pointers[i]), states[i], tokens[i])
+        finally:
+            free(pointers)
+    else:
+        for i in range(n):
+            out[i] = _next_one(automata[i], states[i], tokens[i])
+
+
+_COUNTERS = """
+vocab_size words n_sets epoch generation max_mask_bytes max_walk_nodes visited n_tasks task_cap n_rest
+rest_cap w_len w_cap x_len x_cap cn_len cn_cap n_lists list_cap xl_used xl_cap mk_len_used mk_cap
+mk_table_size inside_len inside_cap pool_len pool_cap
+""".split()
+_POINTERS = """
+offsets class_off class_bytes path task_x task_node rest_d rest_n rest_row first w_exit w_nexit w_trie x_v x_w
+x_cn x_ncn cn xl_off xl_len xl mk_count mk_off mk_hash mk_table scratch set_rows stop_row inside pool
+""".split()

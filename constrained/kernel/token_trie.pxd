@@ -1,0 +1,40 @@
+cimport cython
+
+from constrained.kernel.automaton cimport copy_ints, grow_int
+
+cdef int DENSE_GROUP
+cdef unsigned int* grow_uint(unsigned int* old, Py_ssize_t count) noexcept nogil
+cdef unsigned int _slot(int node, int b) noexcept nogil
+cdef void _refill(int* table, int size, int* parent, int* byte, int n) noexcept nogil
+cdef Py_ssize_t cast_size(int n) noexcept nogil
+
+@cython.final
+cdef class TokenTrie:
+    cdef readonly int vocab_size
+    cdef readonly int words
+    cdef readonly int spare
+    cdef readonly int n_nodes
+    cdef readonly int max_depth
+    cdef int n_twins
+    cdef int* word
+    cdef int* end
+    cdef int* token
+    cdef int* twins
+    cdef int* by_byte
+    cdef object class_tries
+    cdef object guard
+    cdef int _number(self, int n, int* parent, int* byte, int* held, int* scratch, int size) except -1
+
+@cython.final
+cdef class ClassTrie:
+    cdef int n
+    cdef long long bytes_held
+    cdef int* parent
+    cdef int* byte
+    cdef int* group_off
+    cdef int* group
+    cdef int* below_off
+    cdef int* below
+    cdef int* dense
+    cdef unsigned int* rows
+    cdef bint _build(self, TokenTrie trie, bytes partition, int root) except -1
