@@ -35,7 +35,7 @@ from transformers import LogitsProcessor as BaseLogitsProcessor
 from constrained.errors import ConstrainedError
 from constrained.integrations.protocol import Matcher, new_matcher
 from constrained.masks import allocate_token_bitmask, apply_token_bitmask_inplace
-from constrained.masks.bitmask import BITS
+from constrained.masks.bitmask import bitmask_row
 
 __all__ = ["LogitsProcessor"]
 
@@ -184,12 +184,6 @@ class LogitsProcessor(BaseLogitsProcessor):  # type: ignore[misc]
             if progress.live():
                 progress.matcher.fill_next_token_bitmask(self._bitmask, i)
             else:
-                self._allow_only(i, progress.matcher.stop_token_ids)
+                row = bitmask_row(progress.matcher.stop_token_ids, self._vocab_size)
+                self._bitmask[i] = torch.from_numpy(row)
         return masked
-
-    def _allow_only(self, row: int, token_ids: Sequence[int]) -> None:
-        assert self._bitmask is not None
-        words = self._bitmask[row].numpy().view(np.uint32)
-        words[:] = 0
-        for token_id in token_ids:
-            words[token_id // BITS] |= np.uint32(1 << (token_id % BITS))

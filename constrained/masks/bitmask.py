@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -45,6 +46,14 @@ def reset_token_bitmask(bitmask: Bitmask) -> None:
         bitmask.fill(-1)
     else:
         bitmask.fill_(-1)
+
+
+def bitmask_row(token_ids: Iterable[int], vocab_size: int) -> np.ndarray[Any, np.dtype[np.int32]]:
+    """One row, int32 ``[ceil(vocab_size / 32)]``, that allows exactly these ids."""
+    flags = np.zeros(-(-vocab_size // BITS) * BITS, dtype=bool)
+    flags[list(token_ids)] = True
+    row: np.ndarray[Any, np.dtype[np.int32]] = np.packbits(flags, bitorder="little").view("<i4").astype(np.int32)
+    return row
 
 
 def find_bitmask_dtype() -> Any:
