@@ -33,7 +33,7 @@ from constrained.decoder.sampling_params import RequestError, SamplingError, Sam
 from constrained.decoder.vocabulary_check import check_vocabulary, never_written
 
 if TYPE_CHECKING:
-    from constrained.decoder.models.transformer import DecoderModel
+    from constrained.decoder.models.base import BaseDecoder
 
 __all__ = ["BeamParams", "Hypothesis", "beam_search"]
 
@@ -97,7 +97,7 @@ class _Candidate:
     ends: bool
 
 
-def beam_search(model: DecoderModel, vocabulary: Vocabulary, prompt: Prompt, params: BeamParams | None = None, *,
+def beam_search(model: BaseDecoder, vocabulary: Vocabulary, prompt: Prompt, params: BeamParams | None = None, *,
                 matcher: Matcher | None = None, cache: Any = None, prefill_chunk: int = 512) -> list[Hypothesis]:
     """The ``params.n`` best hypotheses, best first; fewer where the grammar has fewer texts.
 
@@ -111,7 +111,7 @@ def beam_search(model: DecoderModel, vocabulary: Vocabulary, prompt: Prompt, par
 class _Search:
     """One beam search."""
 
-    def __init__(self, model: DecoderModel, vocabulary: Vocabulary, prompt: Prompt, params: BeamParams,
+    def __init__(self, model: BaseDecoder, vocabulary: Vocabulary, prompt: Prompt, params: BeamParams,
                  matcher: Matcher | None, cache: Any) -> None:
         check_vocabulary(model.config, vocabulary)
         self.model, self.params, self.vocabulary = model, params, vocabulary
@@ -132,7 +132,7 @@ class _Search:
             raise RequestError(f"a prompt of {len(self.prompt)} tokens leaves no room in a cache of {cache.max_len}")
         if cache.n_free < params.num_beams:
             raise RequestError(f"{params.num_beams} beams need as many free slots, the cache has {cache.n_free}")
-        free = free_bitmask(vocabulary, vocab_size, never_written(model.config))
+        free = free_bitmask(vocabulary, vocab_size, never_written(model.config), ends=not sampling.ignore_eos)
         self.guide = Guide(None if matcher is None else matcher.fork(), vocabulary.vocab_size, free)
         self.ends = frozenset(vocabulary.stop_token_ids) | frozenset(sampling.stop_token_ids)
         self.banned_ends = tuple(sorted(self.ends))
@@ -205,8 +205,7 @@ class _Search:
             logprobs = self._masked(torch.log_softmax(raw, -1), legal)
         rows = []
         for row, beam in zip(logprobs, beams, strict=True):
-            ends = self.banned_ends if (self.params.sampling.ignore_eos or beam.history.n_output
-                                        < self.params.sampling.min_tokens) else ()
+            ends = self.banned_ends if beam.history.n_output < self.params.sampling.min_tokens else ()
             penalised, _ = penalise(Row(row, self.params.sampling, beam.history, 0, None, ends))
             rows.append(penalised[0] + beam.logprob)
         return torch.stack(rows)
@@ -214,10 +213,10 @@ class _Search:
     def _masked(self, values: Tensor, legal: Sequence[Legal]) -> Tensor:
         if all(one.everything for one in legal):
             return values
-        width = (values.shape[-1] + 31) // 32
+        width = max(one.words.size for one in legal)
         words = np.zeros((len(legal), width), dtype=np.int32)
         for i, one in enumerate(legal):
-            words[i, : one.words.shape[-1]] = one.words.reshape(-1)[:width]
+            words[i, : one.words.size] = one.words.reshape(-1)
         return remove_illegal(values, torch.from_numpy(words).to(values.device))
 
     def _candidates(self, beams: Sequence[_Beam], scores: Tensor) -> list[_Candidate]:

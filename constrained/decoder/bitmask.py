@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["allowed_ids", "clear_bits", "count_allowed", "new_bitmask", "remove_illegal", "unpack_bits"]
+__all__ = ["allowed_ids", "count_allowed", "new_bitmask", "remove_illegal", "remove_illegal_row", "unpack_bits"]
 
 _POPCOUNT = np.array([bin(byte).count("1") for byte in range(256)], dtype=np.uint8)
 
@@ -30,7 +30,7 @@ def unpack_bits(words: NDArray[np.int32], vocab_size: int) -> NDArray[np.bool_]:
 
 
 def count_allowed(words: NDArray[np.int32]) -> int:
-    """Allowed ids of one row. Padding bits must be clear (:func:`clear_bits` or the engine does it)."""
+    """Allowed ids of one row. Padding bits must be clear."""
     return int(_POPCOUNT[np.ascontiguousarray(words).view(np.uint8)].sum(dtype=np.int64))
 
 
@@ -39,13 +39,8 @@ def allowed_ids(words: NDArray[np.int32], vocab_size: int) -> NDArray[np.int64]:
     return np.flatnonzero(unpack_bits(words, vocab_size)).astype(np.int64, copy=False)
 
 
-def clear_bits(words: NDArray[np.int32], keep: NDArray[np.int32]) -> None:
-    """``words &= keep`` in place."""
-    np.bitwise_and(words, keep, out=words)
-
-
 def remove_illegal(logits: Tensor, words: NDArray[np.int32] | Tensor) -> Tensor:
-    """``logits`` ``[B, V]`` with every id whose bit is 0, and every id past the bitmask, set to ``-inf``."""
+    """A new tensor: ``logits [B, V]`` with every id whose bit is 0, and every id past the bitmask, ``-inf``."""
     vocab_size = logits.shape[-1]
     if isinstance(words, Tensor) and words.device.type != "cpu":
         shifts = torch.arange(32, device=words.device, dtype=torch.int32)
@@ -56,3 +51,14 @@ def remove_illegal(logits: Tensor, words: NDArray[np.int32] | Tensor) -> Tensor:
     if allowed.shape[-1] < vocab_size:
         allowed = torch.nn.functional.pad(allowed, (0, vocab_size - allowed.shape[-1]), value=False)
     return torch.where(allowed[..., :vocab_size], logits, -math.inf)
+
+
+def remove_illegal_row(logits: Tensor, words: NDArray[np.int32]) -> None:
+    """The same for one row ``[V]`` on the CPU, in place."""
+    illegal = torch.from_numpy(unpack_bits(~words.reshape(-1), words.size * 32))
+    width = logits.shape[0]
+    if illegal.shape[0] >= width:
+        logits.masked_fill_(illegal[:width], -math.inf)
+    else:
+        logits[: illegal.shape[0]].masked_fill_(illegal, -math.inf)
+        logits[illegal.shape[0] :] = -math.inf

@@ -165,7 +165,7 @@ def penalise(row: Row) -> tuple[Tensor, list[Tensor]]:
     logits = row.logits.unsqueeze(0)
     p = row.params
     flags: list[Tensor] = []
-    plain = (not p.logit_bias and p.repetition_penalty == 1.0 and p.frequency_penalty == 0.0
+    plain = (not p.bias_items and p.repetition_penalty == 1.0 and p.frequency_penalty == 0.0
              and p.presence_penalty == 0.0 and not p.no_repeat_ngram_size and not row.end_ids)
     if plain:
         return logits, flags

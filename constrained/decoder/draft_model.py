@@ -22,7 +22,7 @@ from constrained.decoder.sampling_params import RequestError
 
 if TYPE_CHECKING:
     from constrained.decoder.guide import Guide
-    from constrained.decoder.models.transformer import DecoderModel
+    from constrained.decoder.models.base import BaseDecoder
     from constrained.decoder.sequence import Sequence
 
 __all__ = ["DraftModel"]
@@ -34,7 +34,7 @@ class DraftModel:
     Raises :class:`RequestError` where the two models' vocabularies cannot be the same.
     """
 
-    def __init__(self, model: DecoderModel, *, max_batch: int = 8, max_len: int = 4096,
+    def __init__(self, model: BaseDecoder, *, max_batch: int = 8, max_len: int = 4096,
                  vocab_size: int | None = None) -> None:
         if vocab_size is not None and model.config.vocab_size < vocab_size:
             raise RequestError(f"the draft model has {model.config.vocab_size} ids, the model {vocab_size}",

@@ -23,7 +23,7 @@ from constrained.decoder.sampling_params import RequestError, SamplingParams
 from constrained.decoder.vocabulary_check import check_vocabulary
 
 if TYPE_CHECKING:
-    from constrained.decoder.models.transformer import DecoderModel
+    from constrained.decoder.models.base import BaseDecoder
     from constrained.decoder.scheduler import Scheduler
 
 __all__ = ["Prompt", "Score", "encode_prompt", "generate", "score", "stream", "unpad_left"]
@@ -101,7 +101,7 @@ class Score:
 
 
 @torch.inference_mode()
-def score(model: DecoderModel, vocabulary: Vocabulary, prompt: Prompt, text: Prompt, *,
+def score(model: BaseDecoder, vocabulary: Vocabulary, prompt: Prompt, text: Prompt, *,
           matcher: Matcher | None = None, top: int = 0) -> Score:
     """How likely ``text`` is after ``prompt``, from one pass over both.
 

@@ -30,6 +30,9 @@ __all__ = ["Guide", "Legal", "Matcher", "free_bitmask"]
 SMALL_SHARE = 0.1
 """Up to this share of the vocabulary the legal ids are listed, their rows of the head gathered."""
 
+MAX_REMOVED = 4096
+"""Up to so many always illegal ids are removed one by one rather than by a mask of the whole row."""
+
 
 class Matcher(Protocol):
     """A grammar's position in one output; see :class:`constrained.GrammarMatcher`."""
@@ -51,6 +54,8 @@ class Legal:
     ids: NDArray[np.int64] | None
     words: NDArray[np.int32]
     everything: bool = False
+    removed: Tensor | None = None
+    """The illegal ids, where they are few and always the same (free text)."""
 
     def tensor(self, device: torch.device) -> Tensor:
         """``ids`` on ``device``."""
@@ -155,8 +160,10 @@ class Guide:
         return self.matcher is None or self.matcher.is_completed()
 
 
-def free_bitmask(vocabulary: Vocabulary, vocab_size: int, never: Iterable[int]) -> Legal:
-    """What free text may hold: all ids of the model that stand for something, without ``never``."""
+def free_bitmask(vocabulary: Vocabulary, vocab_size: int, never: Iterable[int], device: torch.device | str = "cpu", *,
+                 ends: bool = True) -> Legal:
+    """What free text may hold: all ids of the model that stand for something, without ``never``; with ``ends`` off also
+    without the end tokens."""
     legal = np.zeros(((vocab_size + 31) // 32) * 32, dtype=np.bool_)
     known = min(vocab_size, vocabulary.vocab_size)
     offsets = getattr(vocabulary, "token_offsets", None)
@@ -164,12 +171,16 @@ def free_bitmask(vocabulary: Vocabulary, vocab_size: int, never: Iterable[int]) 
         legal[:known] = [bool(vocabulary.token_bytes(i)) for i in range(known)]
     else:
         legal[:known] = np.diff(offsets[: known + 1]) > 0
-    for token_id in (*vocabulary.special_token_ids, *vocabulary.stop_token_ids):
+    for token_id in vocabulary.special_token_ids:
         if token_id < known:
             legal[token_id] = True
     for token_id in never:
-        if 0 <= token_id < known and token_id not in vocabulary.stop_token_ids:
+        if 0 <= token_id < known:
             legal[token_id] = False
+    for token_id in vocabulary.stop_token_ids:
+        if token_id < known:
+            legal[token_id] = ends
     words = np.packbits(legal, bitorder="little").view("<i4").astype(np.int32)
-    count = int(legal.sum())
-    return Legal(count, None, words, everything=count == vocab_size)
+    removed = np.flatnonzero(~legal[:vocab_size])
+    few = torch.from_numpy(removed).to(device) if len(removed) <= MAX_REMOVED else None
+    return Legal(vocab_size - len(removed), None, words, everything=len(removed) == 0, removed=few)

@@ -21,6 +21,7 @@ Not thread-safe, except ``submit`` and ``cancel``, which another thread may call
 
 from __future__ import annotations
 
+import math
 import operator
 import time
 from collections import deque
@@ -30,9 +31,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from constrained.decoder.bitmask import remove_illegal
+from constrained.decoder.bitmask import remove_illegal, remove_illegal_row
 from constrained.decoder.chain import Choice, Row, choose
 from constrained.decoder.detokenizer import Detokenizer, TokenText, Vocabulary
 from constrained.decoder.drafters import Drafter
@@ -48,7 +50,7 @@ from constrained.decoder.sequence import Sequence
 from constrained.decoder.vocabulary_check import check_vocabulary, never_written
 
 if TYPE_CHECKING:
-    from constrained.decoder.models.transformer import DecoderModel
+    from constrained.decoder.models.base import BaseDecoder
 
 __all__ = ["Scheduler"]
 
@@ -57,7 +59,7 @@ class Scheduler:
     """A model, its KV cache, and the requests that share them.
 
     Args:
-        model: a :class:`DecoderModel`.
+        model: a loaded model (:class:`BaseDecoder`).
         vocabulary: the tokenizer's :class:`constrained.vocabulary.TokenizerInfo`, checked against the model.
         max_batch: outputs that run at once (slots of the cache).
         max_len: most tokens of prompt and output together; default: the model's, at most 4096.
@@ -75,7 +77,7 @@ class Scheduler:
         RequestError: vocabulary and model contradict each other.
     """
 
-    def __init__(self, model: DecoderModel, vocabulary: Vocabulary, *, max_batch: int = 8, max_len: int | None = None,
+    def __init__(self, model: BaseDecoder, vocabulary: Vocabulary, *, max_batch: int = 8, max_len: int | None = None,
                  cache: Any = None, prefill_chunk: int = 512, step_tokens: int = 2048, prefix_cache: bool = True,
                  jump_forward: bool = True, small_heads: bool = True, drafter: Drafter | None = None,
                  draft_tokens: int = 8, deterministic: bool = False) -> None:
@@ -90,7 +92,9 @@ class Scheduler:
         self.cache = cache
         self.deterministic = deterministic
         self._text_of = TokenText(vocabulary)
-        self._free = free_bitmask(vocabulary, model.config.vocab_size, never_written(model.config))
+        never, device = never_written(model.config), model.device
+        self._free = free_bitmask(vocabulary, model.config.vocab_size, never, device)
+        self._free_endless = free_bitmask(vocabulary, model.config.vocab_size, never, device, ends=False)
         self._prefill_chunk = prefill_chunk
         self._step_tokens = step_tokens
         self._prefix_cache = prefix_cache and not deterministic
@@ -123,7 +127,8 @@ class Scheduler:
         group: list[Sequence] = []
         for index in range(params.n):
             matcher = request.matcher.fork() if request.matcher is not None else None
-            guide = Guide(matcher, self.vocabulary.vocab_size, self._free)
+            guide = Guide(matcher, self.vocabulary.vocab_size,
+                          self._free_endless if params.ignore_eos else self._free)
             group.append(Sequence(
                 request_id=request_id, index=index, request=request,
                 history=TokenHistory(prompt, params, vocab_size, self.model.device),
@@ -135,7 +140,6 @@ class Scheduler:
                 end_ids=own_stops if constrained or params.ignore_eos else own_stops | ends,
                 hidden_ids=own_stops | ends,
                 banned_ends=tuple(sorted(own_stops | ends)),
-                always_banned=tuple(sorted(ends)) if params.ignore_eos else (),
                 limit=min(params.max_tokens or self.cache.max_len, self.cache.max_len - len(prompt)),
                 leader=group[0] if group else None,
                 logprobs=[] if params.logprobs is not None else None))
@@ -191,7 +195,7 @@ class Scheduler:
         while self._cancelled:
             for sequence in self._sequences.get(self._cancelled.popleft(), ()):
                 sequence.finish("cancelled")
-        for sequence in self._running:
+        for sequence in (*self._running, *self._waiting):
             if sequence.running and sequence.out_of_time:
                 sequence.finish("time")
         ended = [s for s in self._waiting if not s.running]
@@ -342,7 +346,8 @@ class Scheduler:
         raw_of: dict[int, Tensor] = {}
         if full:
             logits = self._full_logits([feed for feed, _ in full])
-            masked = self._masked(logits, [legal for _, legal in full])
+            wanted = any(feed.sequence.request.params.raw_logprobs for feed, _ in full)
+            masked = self._masked(logits.clone() if wanted else logits, [legal for _, legal in full])
             for i, (feed, _) in enumerate(full):
                 rows.append((feed, self._row(feed, masked[i], None)))
                 if feed.sequence.request.params.raw_logprobs:
@@ -364,15 +369,21 @@ class Scheduler:
         return self.model.head(torch.stack(states))
 
     def _masked(self, logits: Tensor, legal: list[Legal]) -> Tensor:
-        """``logits [B, V]`` with what is illegal removed; the same tensor where everything is legal."""
-        if all(one.everything for one in legal):
-            return logits
-        width = (logits.shape[-1] + 31) // 32
-        words = np.zeros((len(legal), width), dtype=np.int32)
+        """``logits [B, V]`` with what is illegal removed, in place."""
+        words: dict[int, NDArray[np.int32]] = {}
         for i, one in enumerate(legal):
-            words[i, : one.words.shape[-1]] = one.words.reshape(-1)[:width]
-        packed = torch.from_numpy(words)
-        return remove_illegal(logits, packed if self._on_cpu else packed.to(logits.device, non_blocking=True))
+            if one.removed is not None:
+                if not one.everything:
+                    logits[i].index_fill_(0, one.removed, -math.inf)
+            elif self._on_cpu:
+                remove_illegal_row(logits[i], one.words)
+            else:
+                words[i] = one.words.reshape(-1)
+        if words:
+            packed = torch.from_numpy(np.stack(list(words.values()))).to(logits.device, non_blocking=True)
+            rows = list(words)
+            logits[rows] = remove_illegal(logits[rows], packed)
+        return logits
 
     def _commit(self, sequence: Sequence, choice: Choice, row: Row | None, raw: Tensor | None) -> None:
         """Append the chosen (or queued) token to its output and what the grammar forces after it."""

@@ -39,7 +39,6 @@ class Sequence:
     """Ids whose text is not shown when the output ends with them."""
     banned_ends: tuple[int, ...]
     """Ids banned before ``min_tokens``."""
-    always_banned: tuple[int, ...]
     limit: int
     """Most output tokens, by the parameters and the cache."""
     leader: Sequence | None = None
@@ -85,7 +84,7 @@ class Sequence:
         """End ids that may not be chosen at this position."""
         if self.history.n_output < self.request.params.min_tokens:
             return self.banned_ends
-        return self.always_banned
+        return ()
 
     def commit(self, token: int, *, forced: bool = False, logprob: TokenLogprob | None = None) -> None:
         """Append one output token and apply the stop rules. Raises what the guide raises, before any change."""

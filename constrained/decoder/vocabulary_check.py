@@ -11,12 +11,12 @@ from constrained.decoder.detokenizer import Vocabulary
 from constrained.decoder.sampling_params import RequestError
 
 if TYPE_CHECKING:
-    from constrained.decoder.models.config import ModelConfig
+    from constrained.decoder.models.config import CoreConfig
 
 __all__ = ["check_vocabulary", "never_written"]
 
 
-def check_vocabulary(config: ModelConfig, vocabulary: Vocabulary) -> None:
+def check_vocabulary(config: CoreConfig, vocabulary: Vocabulary) -> None:
     """Raises :class:`RequestError` where the tokenizer cannot be that of the checkpoint."""
     if vocabulary.vocab_size > config.vocab_size:
         raise RequestError(f"the tokenizer has {vocabulary.vocab_size} ids, the model's logits only "
@@ -36,7 +36,7 @@ def check_vocabulary(config: ModelConfig, vocabulary: Vocabulary) -> None:
                                hint="they belong to different checkpoints")
 
 
-def never_written(config: ModelConfig) -> tuple[int, ...]:
+def never_written(config: CoreConfig) -> tuple[int, ...]:
     """BOS and PAD, which free text never holds (unless they are its end tokens)."""
     ends = config.eos_token_ids
     return tuple(i for i in (config.bos_token_id, config.pad_token_id) if i is not None and i not in ends)
