@@ -1,4 +1,4 @@
-"""The compiled kernels, and the packages of the wheel; everything else is in pyproject.toml.
+"""The compiled kernels; everything else is in pyproject.toml.
 
 Each file of ``constrained/kernel`` whose first line is a ``# cython:`` directive is compiled. Without a
 compiler the build succeeds and the same files run uncompiled (slowly). Two switches at build time:
@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from setuptools import Extension, find_packages, setup
+from setuptools import Extension, setup
 
 KERNEL = Path("constrained", "kernel")
 
@@ -52,8 +52,4 @@ def kernel_extensions() -> list[Extension]:
     return extensions
 
 
-setup(
-    packages=find_packages(include=["constrained", "constrained.*"]),
-    package_data={"constrained": ["py.typed", "**/*.pyi", "**/*.pxd"], "constrained.grammars": ["**/*"]},
-    ext_modules=kernel_extensions(),
-)
+setup(ext_modules=kernel_extensions())

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 
 __all__ = ["COMPILED_MODULES", "is_compiled", "uncompiled_modules"]
 
-COMPILED_MODULES = ("logits",)
+COMPILED_MODULES = ("automaton", "logits", "mask_walk", "token_trie")
 
 
 def uncompiled_modules() -> tuple[str, ...]:
