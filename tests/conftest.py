@@ -3,6 +3,7 @@
 - ``CONSTRAINED_TEST_PURE=1``: kernels are loaded from their Python source even where they are compiled.
 - ``CONSTRAINED_TEST_SHIM=1``: the same, and without Cython's uncompiled mode: on ``cython_shim`` alone.
 - ``CONSTRAINED_REQUIRE_COMPILED=1``: the run fails unless every kernel is compiled.
+- ``CONSTRAINED_NIGHTLY=1``: property tests run ten times as many examples.
 - A kernel source newer than its compiled file ends the run: the compiled one would win silently.
 """
 
@@ -16,6 +17,7 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 KERNEL = Path(__file__).resolve().parent.parent / "constrained" / "kernel"
 
@@ -47,6 +49,12 @@ if PURE:
     sys.meta_path.insert(0, SourceOnly())
 if SHIM:
     sys.modules["cython"] = None  # type: ignore[assignment]  # "import cython" now raises ImportError
+
+
+# No deadlines: a slow or busy machine is no fault of an example.
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("nightly", settings.get_profile("default"), max_examples=1000)
+settings.load_profile("nightly" if switch("CONSTRAINED_NIGHTLY") else "default")
 
 
 def stale_kernels() -> list[str]:

@@ -280,7 +280,7 @@ class _Chain(_Machine):
         self.keys = keys
 
     def may_return(self, state: State) -> bool:
-        return state == len(self.keys)
+        return bool(state == len(self.keys))
 
     def calls(self, state: State) -> Iterable[tuple[Key, State]]:
         assert isinstance(state, int)
@@ -303,7 +303,7 @@ class _Branch(_Machine):
         self.keys = keys
 
     def may_return(self, state: State) -> bool:
-        return state == 1
+        return bool(state == 1)
 
     def calls(self, state: State) -> Iterable[tuple[Key, State]]:
         return [(key, 1) for key in self.keys] if state == 0 else []
@@ -376,7 +376,7 @@ class _Token(_Machine):
         self.ids, self.resolved = ids, resolved
 
     def may_return(self, state: State) -> bool:
-        return state == 1
+        return bool(state == 1)
 
     def read_id(self, state: State, token: int) -> Iterable[State]:
         return [1] if state == 0 and token in self.ids else []

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence as Items
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from constrained.grammar import combinators as make
@@ -29,6 +30,8 @@ from constrained.grammar.ir import (
 )
 
 ALPHABET = "abcé漢😀\n"
+# For property tests whose examples are slow ones.
+FEWER = settings(max_examples=settings().max_examples * 4 // 10)
 _LITERALS = ["", "a", "b", "c", "ab", "ba", "abc", "é", "漢", "\n"]
 _CLASSES = ["a", "ab", "a-c", "bcé", "漢😀", "\\n"]
 
@@ -164,3 +167,18 @@ def derive(grammar: RuleSet, rng: random.Random, budget: int = 40) -> bytes:
         else:
             assert isinstance(node, TokenReference)
     return bytes(out)
+
+
+@st.composite
+def vocabularies(draw: st.DrawFn, *, control: int = 2) -> tuple[list[bytes], dict[str, int]]:
+    """Token bytes by id, and control tokens by their text; every byte of ``ALPHABET`` is a token of its own.
+
+    The rest are short runs of these bytes, cut anywhere: tokens that begin or end within a character, duplicates,
+    and ids that are never text (empty bytes) occur. Control tokens are ``<s0>``, ``<s1>``, ..., empty themselves.
+    """
+    single = sorted(set(ALPHABET.encode()))
+    piece = st.lists(st.sampled_from(single), max_size=4).map(bytes)
+    tokens = [bytes((byte,)) for byte in single] + draw(st.lists(piece, max_size=20))
+    tokens = draw(st.permutations(tokens))
+    named = {f"<s{i}>": len(tokens) + i for i in range(control)}
+    return [*tokens, *[b""] * control], named

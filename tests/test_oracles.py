@@ -6,14 +6,14 @@ import itertools
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from constrained.frontends.ebnf import from_ebnf
 from constrained.grammar import combinators as make
 from constrained.grammar.ir import CharClass, Choice, Expr, Literal, Reference, Repeat, RuleSet, Sequence, walk
 from tests.oracles import Recogniser, accepts, brute_force_mask, is_viable_prefix, utf8_paths
-from tests.strategies import derive, expressions, rule_sets, texts
+from tests.strategies import FEWER, derive, expressions, rule_sets, texts, vocabularies
 
 WORDS = [bytes(word) for n in range(5) for word in itertools.product(b"abc", repeat=n)]
 
@@ -79,7 +79,7 @@ def to_lark(grammar: RuleSet) -> str:
     return "start: rule_root\n" + "\n".join(lines) + '\nnever: "Z" never\n'
 
 
-@settings(max_examples=60, deadline=None)
+@FEWER
 @given(rule_sets(full=False, max_rules=3, max_leaves=5))
 def test_context_free_grammars_against_lark(grammar: RuleSet) -> None:
     lark = pytest.importorskip("lark")
@@ -112,6 +112,7 @@ def ascii_only(expr: Expr) -> Expr:
     return expr
 
 
+@FEWER
 @given(st.data())
 def test_prefixes_of_accepted_texts_are_viable(data: st.DataObject) -> None:
     grammar = data.draw(rule_sets())
@@ -124,6 +125,7 @@ def test_prefixes_of_accepted_texts_are_viable(data: st.DataObject) -> None:
         assert not recogniser.accepts(text)
 
 
+@FEWER
 @given(rule_sets(), st.randoms(use_true_random=False))
 def test_viable_prefixes_lead_somewhere(grammar: RuleSet, rng: object) -> None:
     """From any viable prefix some byte goes on or the text is complete: sets hold no dead items."""
@@ -201,3 +203,24 @@ def test_random_derivations_are_accepted() -> None:
     recogniser = Recogniser(grammar)
     accepted = sum(recogniser.accepts(derive(grammar, random.Random(seed))) for seed in range(50))
     assert accepted > 30
+
+
+@FEWER
+@given(st.data())
+def test_masks_are_what_a_reader_would_find_token_by_token(data: st.DataObject) -> None:
+    """Without token references a token is allowed exactly where its bytes are viable."""
+    grammar = data.draw(rule_sets())
+    tokens, named = data.draw(vocabularies())
+    prefix = data.draw(texts(grammar))[:6]
+    mask = brute_force_mask(grammar, prefix, tokens, named)
+    for i, piece in enumerate(tokens):
+        assert (i in mask) == (bool(piece) and is_viable_prefix(grammar, prefix + piece))
+
+
+@given(st.data())
+def test_tokenisations_do_not_matter_without_token_references(data: st.DataObject) -> None:
+    grammar = data.draw(rule_sets())
+    tokens, named = data.draw(vocabularies())
+    ids = data.draw(st.lists(st.sampled_from([i for i, piece in enumerate(tokens) if piece]), max_size=4))
+    spelled = b"".join(tokens[i] for i in ids)
+    assert brute_force_mask(grammar, ids, tokens, named) == brute_force_mask(grammar, spelled, tokens, named)

@@ -112,7 +112,7 @@ def test_tidy_json_takes_what_dumps_writes(value: object, indent: int | None, as
 
 def test_days_of_the_month() -> None:
     oracle = recogniser("iso8601", "date")
-    for year in (0, 1, 4, 100, 400, 1900, 1996, 2000, 2023, 2024, 2100, 9999):
+    for year in (0, 400, 1900, 1996, 2000, 2023, 2100):
         for month in range(14):
             for day in (0, 1, 9, 10, 19, 20, 27, 28, 29, 30, 31, 32):
                 try:

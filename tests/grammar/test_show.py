@@ -10,9 +10,10 @@ from constrained.grammar.combinators import ExprLike
 from constrained.grammar.ir import Choice, Expr, Literal, RuleSet, TokenReference
 from constrained.grammar.show import rule_names, show
 from tests.oracles import Recogniser
-from tests.strategies import rule_sets, texts
+from tests.strategies import FEWER, rule_sets, texts
 
 
+@FEWER
 @given(st.data())
 def test_a_printed_grammar_has_the_same_language(data: st.DataObject) -> None:
     grammar = data.draw(rule_sets())
