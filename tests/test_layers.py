@@ -1,0 +1,81 @@
+"""Imports point down: each package of ``constrained`` knows only those below it, and siblings do not know each other.
+
+    cli                                      7
+    server   integrations   testing          6
+    typed                                    5
+    api   decoder   masks                    4
+    frontends   engine                       3
+    grammar   grammars                       2
+    vocabulary   regex                       1
+    kernel   errors   limits                 0
+
+torch is imported in the decoder, the integrations and the masks only; numpy is the only other package that the core
+needs, everything else is imported in the module (or the function) made for it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import constrained.kernel
+
+PACKAGE = Path(constrained.kernel.__file__).parent.parent
+LAYERS = (
+    {"kernel", "errors", "limits"},
+    {"vocabulary", "regex"},
+    {"grammar", "grammars"},
+    {"frontends", "engine"},
+    {"api", "decoder", "masks"},
+    {"typed"},
+    {"server", "integrations", "testing"},
+    {"cli"},
+)
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+TORCH = {"decoder", "integrations", "masks"}
+
+
+def files() -> list[Path]:
+    return [path for path in sorted(PACKAGE.rglob("*.py*")) if path.suffix in (".py", ".pyi")]
+
+
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """Every imported module by full name, with its line; relative ones resolved."""
+    package = ["constrained", *path.relative_to(PACKAGE).parts[:-1]]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            if module.startswith("cython.cimports."):
+                module = module.removeprefix("cython.cimports.")
+            yield module, node.lineno
+            if module == "constrained":  # "from constrained import errors"
+                for alias in node.names:
+                    yield f"constrained.{alias.name}", node.lineno
+
+
+def room(module: str) -> str:
+    """The part of the package: ``constrained.grammar.ir`` and ``constrained/grammar/ir.py`` are in ``grammar``."""
+    return module.split(".")[1]
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_imports_point_down(path: Path) -> None:
+    here = path.relative_to(PACKAGE).parts[0].removesuffix(".py").removesuffix(".pyi")
+    if here == "__init__":
+        return  # the public names: it may see everything
+    assert here in LEVEL, f"{here} has no layer: add it to the table above"
+    for module, line in imports(path):
+        if module.split(".")[0] == "torch":
+            assert here in TORCH, f"line {line}: torch is not for {here}"
+        if not module.startswith("constrained.") or room(module) == here:
+            continue
+        there = room(module)
+        assert there in LEVEL, f"line {line}: {there} has no layer"
+        assert LEVEL[there] < LEVEL[here], f"line {line}: {here} must not know {there}"
