@@ -19,7 +19,7 @@ import numpy as np
 
 from constrained.errors import TokenizerError, echo
 
-__all__ = ["read_metadata"]
+__all__ = ["read_head", "read_metadata"]
 
 _SCALARS = {
     0: "<u1", 1: "<i1", 2: "<u2", 3: "<i2", 4: "<u4", 5: "<i4", 6: "<f4", 7: "?", 10: "<u8", 11: "<i8", 12: "<f8",
@@ -39,12 +39,17 @@ def read_metadata(path: str | Path, prefix: str = "") -> dict[str, Any]:
     """
     try:
         with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return _Reader(content).pairs(prefix)
+            return read_head(content, prefix)[0]
     except (OSError, ValueError) as error:
         if isinstance(error, TokenizerError):
             raise
         reason = getattr(error, "strerror", None) or "it is empty or cannot be mapped"
         raise TokenizerError(f"no GGUF file can be read from {echo(str(path))}: {reason}") from None
+
+
+def read_head(content: mmap.mmap, prefix: str = "") -> tuple[dict[str, Any], int, int]:
+    """``read_metadata`` of a mapped file; also the number of tensors, and the byte where their descriptions begin."""
+    return _Reader(content).head(prefix)
 
 
 class _Reader:
@@ -55,14 +60,14 @@ class _Reader:
         self._size = len(content)
         self._at = 0
 
-    def pairs(self, prefix: str) -> dict[str, Any]:
+    def head(self, prefix: str) -> tuple[dict[str, Any], int, int]:
         if self._content[:4] != b"GGUF":
             raise TokenizerError("this is no GGUF file: it does not begin with GGUF")
         self._at = 4
         version = self._number("<I")
         if version not in (2, 3):
             raise TokenizerError(f"the GGUF version is {version}; versions 2 and 3 in little endian are known")
-        self._number("<Q")
+        n_tensors = self._number("<Q")
         pairs: dict[str, Any] = {}
         for _ in range(self._number("<Q")):
             key = self._string().decode("utf-8", "replace")
@@ -70,7 +75,7 @@ class _Reader:
             value = self._array() if kind == _ARRAY else self._string() if kind == _STRING else self._scalar(kind)
             if key.startswith(prefix):
                 pairs[key] = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-        return pairs
+        return pairs, n_tensors, self._at
 
     def _take(self, size: int) -> int:
         """Move over ``size`` bytes and give where they began."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 import torch
 
-from constrained.decoder.errors import CheckpointError
+from constrained.decoder.errors import CheckpointError, ModelError
 from constrained.decoder.loaders.source import TensorSource
 from constrained.decoder.models.config import ModelConfig
 from constrained.decoder.models.head import OutputHead
@@ -56,7 +56,8 @@ def assemble(config: ModelConfig, source: TensorSource, *, dtype: torch.dtype, d
              quantized: bool = False) -> DecoderModel:
     """Read, fuse and place all weights.
 
-    Raises :class:`CheckpointError` naming the first missing, extra or misshapen tensors.
+    Raises :class:`CheckpointError` naming the first missing, extra or misshapen tensors, :class:`ModelError` where
+    ``quantized`` finds nothing to keep quantised.
     """
     _check(config, source)
     return _Assembler(config, source, dtype, device, quantized).model()
@@ -107,6 +108,9 @@ class _Assembler:
         embedding = self._source.tensor(EMBEDDING, self._dtype).to(self._device)
         head = embedding if config.tied else self._source.tensor(HEAD, self._dtype).to(self._device)
         layers = [self._layer(index) for index in range(config.n_layers)]
+        if self._quantized and not any(isinstance(layer.down, Int4Linear) for layer in layers):
+            raise ModelError("the checkpoint has no matrices in 4-bit blocks of 32 (Q4_0, Q4_1) that the kernel takes",
+                             hint="load it without quantized=True")
         return DecoderModel(config, embedding, layers, self._norm(FINAL_NORM),
                             OutputHead(head, config.final_softcap), dtype=self._dtype)
 

@@ -18,7 +18,7 @@ from constrained.decoder.errors import CheckpointError
 from constrained.decoder.loaders.gguf_file import GGUFFile
 from constrained.decoder.loaders.gguf_quants import dequantize, nibbles
 from constrained.decoder.loaders.source import BlockQuantized
-from constrained.decoder.models.config import ModelConfig, RopeConfig
+from constrained.decoder.models.config import ModelConfig, RopeConfig, checked_layers
 from constrained.errors import echo
 
 __all__ = ["ARCHITECTURES", "GGUFSource", "config_from_gguf"]
@@ -79,11 +79,11 @@ def config_from_gguf(file: GGUFFile) -> ModelConfig:
 
 def _common(file: GGUFFile, metadata: _Metadata, family: str, **changes: object) -> ModelConfig:
     hidden, heads = metadata.need("embedding_length", int), metadata.need("attention.head_count", int)
-    layers = metadata.need("block_count", int)
+    layers = checked_layers(metadata.need("block_count", int))
     if metadata.get("expert_count", int):
         raise CheckpointError("mixture-of-experts models are not supported")
-    if heads < 1 or layers < 1:
-        raise CheckpointError(f"a model of {heads} heads and {layers} layers cannot be")
+    if heads < 1:
+        raise CheckpointError(f"a model of {heads} attention heads cannot be")
     embedding = file.tensors.get("token_embd.weight")
     if embedding is None or len(embedding.shape) != 2:
         raise CheckpointError("the GGUF file has no matrix 'token_embd.weight'")
@@ -161,7 +161,7 @@ def _qwen3(file: GGUFFile, metadata: _Metadata) -> ModelConfig:
 def _gemma3(file: GGUFFile, metadata: _Metadata) -> ModelConfig:
     """Five local layers (window, base 10000, never scaled) for each global one (Gemma 3 report, section 2)."""
     hidden, heads = metadata.need("embedding_length", int), metadata.need("attention.head_count", int)
-    layers = metadata.need("block_count", int)
+    layers = checked_layers(metadata.need("block_count", int))
     window = metadata.need("attention.sliding_window", int)
     pattern = metadata.get("attention.sliding_window_pattern", int) or GEMMA3_PATTERN
     local = tuple(bool((index + 1) % pattern) for index in range(layers))
@@ -169,7 +169,7 @@ def _gemma3(file: GGUFFile, metadata: _Metadata) -> ModelConfig:
              RopeConfig(metadata.get("rope.freq_base_swa", float) or 10000.0))
     scale = metadata.get("attention.scale", float)
     if scale is None and layers == GEMMA3_27B_LAYERS:
-        scale = (hidden // heads) ** -0.5  # the largest model scales by hidden / heads, not by head_dim
+        scale = (hidden // max(heads, 1)) ** -0.5  # the largest model scales by hidden / heads, not by head_dim
     return _common(file, metadata, "gemma3", ropes=ropes, layer_ropes=tuple(int(one) for one in local),
                    layer_windows=tuple(window if one else None for one in local), activation="gelu_tanh",
                    qk_norm=True, post_norms=True, norm_offset=True, embedding_scale=hidden**0.5,

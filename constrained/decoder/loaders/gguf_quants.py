@@ -21,7 +21,7 @@ FloatArray = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A format: ``items`` weights in ``n_bytes`` bytes; ``decode``: blocks ``[n, n_bytes]`` to floats ``[n, items]``."""
+    """A format: ``items`` weights in ``n_bytes`` bytes; ``decode``: bytes ``[n, n_bytes]`` to floats ``[n, items]``."""
 
     name: str
     items: int

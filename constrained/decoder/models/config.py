@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 
 from constrained.decoder.errors import ModelError
 
-__all__ = ["ACTIVATIONS", "CoreConfig", "ModelConfig", "RopeConfig"]
+__all__ = ["ACTIVATIONS", "MAX_LAYERS", "CoreConfig", "ModelConfig", "RopeConfig", "checked_layers"]
 
 ACTIVATIONS = ("silu", "gelu", "gelu_tanh")
+MAX_LAYERS = 1024
+"""More layers than any model has: a wrong number must not allocate gigabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +110,10 @@ class ModelConfig(CoreConfig):
     def scale(self) -> float:
         """What query-key products are multiplied by."""
         return self.head_dim**-0.5 if self.attention_scale is None else self.attention_scale
+
+
+def checked_layers(count: int) -> int:
+    """``count`` if a model can have so many layers, before a table with an entry for each is made."""
+    if not isinstance(count, int) or not 1 <= count <= MAX_LAYERS:
+        raise ModelError(f"a model has 1 to {MAX_LAYERS} layers, not {count!r}")
+    return count

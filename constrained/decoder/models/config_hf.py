@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from constrained.decoder.errors import CheckpointError
-from constrained.decoder.models.config import ModelConfig, RopeConfig
+from constrained.decoder.models.config import ModelConfig, RopeConfig, checked_layers
 from constrained.decoder.models.rope import ROPE_KINDS
 from constrained.errors import echo
 
@@ -53,7 +53,7 @@ def _llama(raw: Raw) -> ModelConfig:
 
 def _mistral(raw: Raw) -> ModelConfig:
     window = raw.get("sliding_window")
-    return _build(raw, "mistral", layer_windows=(window,) * raw["num_hidden_layers"])
+    return _build(raw, "mistral", layer_windows=(window,) * checked_layers(raw["num_hidden_layers"]))
 
 
 def _qwen2(raw: Raw) -> ModelConfig:
@@ -67,7 +67,7 @@ def _qwen3(raw: Raw) -> ModelConfig:
 
 
 def _gemma3(raw: Raw) -> ModelConfig:
-    layers = raw["num_hidden_layers"]
+    layers = checked_layers(raw["num_hidden_layers"])
     pattern = raw.get("sliding_window_pattern") or raw.get("_sliding_window_pattern") or 6
     types = raw.get("layer_types") or [
         "sliding_attention" if (index + 1) % pattern else "full_attention" for index in range(layers)]
@@ -96,7 +96,7 @@ FAMILIES: Mapping[str, Callable[[Raw], ModelConfig]] = {
 
 
 def _build(raw: Raw, family: str, **changes: Any) -> ModelConfig:
-    layers, heads, hidden = raw["num_hidden_layers"], raw["num_attention_heads"], raw["hidden_size"]
+    layers, heads, hidden = checked_layers(raw["num_hidden_layers"]), raw["num_attention_heads"], raw["hidden_size"]
     fields: dict[str, Any] = {
         "family": family,
         "vocab_size": raw["vocab_size"],
@@ -142,7 +142,7 @@ def _is_sliding(layer_type: str) -> bool:
 
 def _late_windows(raw: Raw) -> tuple[int | None, ...]:
     """Qwen: a window on the layers from ``max_window_layers`` on, only if ``use_sliding_window``."""
-    layers = raw["num_hidden_layers"]
+    layers = checked_layers(raw["num_hidden_layers"])
     window = raw.get("sliding_window") if raw.get("use_sliding_window") else None
     if types := raw.get("layer_types"):
         return tuple(window if _is_sliding(one) else None for one in types)
