@@ -10,6 +10,7 @@ ordinary characters are taken whole.
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 
 from constrained.errors import GrammarLimitError, RegexError
@@ -45,6 +46,9 @@ _ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _DIGITS = frozenset("0123456789")
 _OCTAL = frozenset("01234567")
+#: Until Python 3.14 ``\B`` does not match in an empty text.
+_ANCHORS = {"A": AnchorKind.START, "Z": AnchorKind.END, "b": AnchorKind.BOUNDARY,
+            "B": AnchorKind.NOT_BOUNDARY if sys.version_info >= (3, 14) else AnchorKind.NOT_BOUNDARY_IN_TEXT}
 #: No count of more digits is worth converting: every limit is far below.
 _MAX_COUNT_DIGITS = 20
 
@@ -313,9 +317,7 @@ class _Parser:
         if char in "AZbB":
             self.at += 1
             word = ASCII_WORD if self.flags & ASCII else python_word() if char in "bB" else ()
-            kinds = {"A": AnchorKind.START, "Z": AnchorKind.END, "b": AnchorKind.BOUNDARY,
-                     "B": AnchorKind.NOT_BOUNDARY}
-            builder.add(Anchor(kinds[char], word, position), "anchor")
+            builder.add(Anchor(_ANCHORS[char], word, position), "anchor")
             return
         if char in "pP":
             members = self.property(position)

@@ -31,7 +31,9 @@ from constrained.regex.syntax import (
 )
 from constrained.regex.width import Width, all_widths
 
-__all__ = ["has_assertions", "is_nothing", "search_form", "simplify"]
+__all__ = ["has_assertions", "is_nothing", "looks_back", "search_form", "simplify"]
+
+_ONLY_AHEAD = frozenset((AnchorKind.END, AnchorKind.END_OR_LAST_NEWLINE, AnchorKind.LINE_END))
 
 _ANY_TEXT = Repeat(CharSet(ANY), 0, None)
 
@@ -39,6 +41,12 @@ _ANY_TEXT = Repeat(CharSet(ANY), 0, None)
 def has_assertions(root: Node) -> bool:
     """Whether anything in ``root`` is more than characters, order, choice and repetition."""
     return any(isinstance(node, (Anchor, Look, Atomic)) for node in walk(root))
+
+
+def looks_back(root: Node) -> bool:
+    """Whether an assertion in ``root`` asks about what came before ``root``."""
+    return any((isinstance(node, Look) and not node.ahead)
+               or (isinstance(node, Anchor) and node.kind not in _ONLY_AHEAD) for node in walk(root))
 
 
 def is_nothing(node: Node) -> bool:

@@ -68,6 +68,7 @@ class AnchorKind(Enum):
     LINE_END = "end of the text, or before a line terminator"
     BOUNDARY = "between a word character and none"
     NOT_BOUNDARY = "not between a word character and none"
+    NOT_BOUNDARY_IN_TEXT = "not between a word character and none, in a text that is not empty"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

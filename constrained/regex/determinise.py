@@ -1,0 +1,401 @@
+r"""Patterns with look-around, word boundaries and atomic groups as one deterministic automaton.
+
+Idea. A *thread* is a place in the program together with what it still owes the future: positive obligations
+("this look-ahead must match from its present state on") and one negative ("none of these may"). A *set* of
+threads is a disjunction, so threads with obligations are an alternating automaton in disjunctive form; the state
+of a look-ahead under way is itself a set, hence an int, hence an obligation is an int (A. Chandra, D. Kozen,
+L. Stockmeyer, Alternation, 1981). Reading a character steps places and obligations alike.
+
+* A look-behind runs beside everything from the start of the text, a new thread starting at each gap; at a gap its
+  accepting threads say what it is worth there: true, false, or, if it contains look-aheads, obligations.
+* An atomic group is an *ordered* list of threads (as in a Pike machine). Where a thread of it accepts, those
+  after it are cut, and the text goes on behind the group under the negative obligation that none of those before
+  it will ever accept: exactly "the preferred match is this one".
+
+A state of the result is (sets of the look-behinds, set of the main program); places are kept before following
+empty steps, because those ask about the gap. Invariants: set 0 is empty (never matches), set 1 always matches; a
+thread never holds an obligation that is already decided; of two threads at one place only the less obliged is kept.
+
+Cost: about 10 us a state and class. Bounds: ``Limits.max_dfa_states`` states, and ``WORK_PER_STATE`` times as
+many thread steps. Calls nest as deep as assertions do, which ``program.MAX_ASSERTION_DEPTH`` bounds.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+from constrained.errors import GrammarLimitError
+from constrained.limits import Limits
+from constrained.regex.dfa import DEAD, Dfa, trimmed
+from constrained.regex.program import (
+    ACCEPT,
+    AheadOp,
+    AtomicOp,
+    BehindOp,
+    CharOp,
+    SplitOp,
+    compile_program,
+)
+from constrained.regex.syntax import Node
+
+__all__ = ["determinise"]
+
+WORK_PER_STATE = 100
+
+NEVER, ALWAYS = 0, 1
+#: The place of a thread whose sub-program has accepted and that only waits for its obligations.
+DONE = -1
+
+NO_SETS: frozenset[int] = frozenset()
+#: What must come true: (negative set or NEVER, positive sets).
+Debt = tuple[int, frozenset[int]]
+FREE: Debt = (NEVER, NO_SETS)
+#: (place, negative set, positive sets). Places: pc, DONE, or ~1, ~2, ... for ordered lists of an atomic group.
+Thread = tuple[int, int, frozenset[int]]
+#: A disjunction of debts: no debts is false, FREE among them is true.
+Value = tuple[Debt, ...]
+
+
+def determinise(root: Node, limits: Limits, pattern: str = "") -> Dfa:
+    """The automaton of the full matches of ``root``, trimmed.
+
+    Raises GrammarLimitError (``max_dfa_states``) and what ``compile_program`` raises.
+    """
+    return _Determiniser(root, limits, pattern).run()
+
+
+class _Determiniser:
+    def __init__(self, root: Node, limits: Limits, pattern: str) -> None:
+        self.limits = limits
+        self.program = compile_program(root, limits, pattern)
+        self.work = limits.max_dfa_states * WORK_PER_STATE
+        self.sets: list[frozenset[Thread]] = [frozenset(), frozenset(((DONE, *FREE),))]
+        self.set_ids: dict[frozenset[Thread], int] = {members: i for i, members in enumerate(self.sets)}
+        #: Ordered lists: (continuation pc, threads); place ~(1 + index).
+        self.lists: list[tuple[int, tuple[Thread, ...]]] = []
+        self.list_ids: dict[tuple[int, tuple[Thread, ...]], int] = {}
+        #: What the look-behinds are worth at a gap, as far as they are computed.
+        self.gaps: list[tuple[Value, ...]] = []
+        self.gap_ids: dict[tuple[Value, ...], int] = {}
+        self.closures: dict[tuple[int, int], tuple[tuple[Thread, ...], Value]] = {}
+        self.list_closures: dict[tuple[int, int], tuple[int | None, Value]] = {}
+        self.steps: dict[tuple[int, int, int], int] = {}
+        self.ends: dict[tuple[int, int], bool] = {}
+
+    # -- interned values ------------------------------------------------------------------------------------
+
+    def intern(self, threads: set[Thread]) -> int:
+        """The set of ``threads`` without those that another one at the same place makes superfluous."""
+        if (DONE, *FREE) in threads:
+            return ALWAYS
+        if len(threads) > 1:
+            by_place: dict[int, list[Thread]] = {}
+            for thread in threads:
+                by_place.setdefault(thread[0], []).append(thread)
+            if len(by_place) < len(threads):
+                threads = {thread for group in by_place.values() for thread in self.least(group)}
+        members = frozenset(threads)
+        found = self.set_ids.get(members)
+        if found is None:
+            found = self.set_ids[members] = len(self.sets)
+            self.sets.append(members)
+            self.spend(len(members))
+        return found
+
+    def least(self, group: list[Thread]) -> list[Thread]:
+        kept: list[Thread] = []
+        for thread in sorted(group, key=lambda t: (len(t[2]), len(self.sets[t[1]]))):
+            if not any(other[2] <= thread[2] and self.sets[other[1]] <= self.sets[thread[1]] for other in kept):
+                kept.append(thread)
+        return kept
+
+    def spend(self, amount: int) -> None:
+        self.work -= amount
+        if self.work < 0:
+            raise GrammarLimitError("max_dfa_states", self.limits.max_dfa_states,
+                                    "the assertions of a pattern combine in too many ways")
+
+    def either(self, left: int, right: int) -> int:
+        """The set of the threads of both."""
+        if left == right or right == NEVER:
+            return left
+        if left == NEVER:
+            return right
+        if ALWAYS in (left, right):
+            return ALWAYS
+        return self.intern({*self.sets[left], *self.sets[right]})
+
+    def both(self, debt: Debt, more: Debt) -> Debt | None:
+        """Both debts as one; None if they cannot come true together."""
+        if more == FREE:
+            return debt
+        negative, positive = self.either(debt[0], more[0]), debt[1] | more[1]
+        return None if negative == ALWAYS or negative in positive else (negative, positive)
+
+    def negation(self, value: Value) -> Value:
+        """The opposite of ``value``, multiplied out."""
+        choices: list[list[Debt]] = []
+        for negative, positive in value:
+            choice: list[Debt] = [] if negative == NEVER else [(NEVER, frozenset((negative,)))]
+            choice += [(one, NO_SETS) for one in sorted(positive)]
+            choices.append(choice)
+        found: dict[Debt, None] = {}
+        for combination in product(*choices):
+            self.spend(1)
+            debt: Debt | None = FREE
+            for one in combination:
+                debt = None if debt is None else self.both(debt, one)
+            if debt is not None:
+                found[debt] = None
+        return tuple(found)
+
+    def gap(self, values: tuple[Value, ...]) -> int:
+        found = self.gap_ids.get(values)
+        if found is None:
+            found = self.gap_ids[values] = len(self.gaps)
+            self.gaps.append(values)
+        return found
+
+    # -- following empty steps ----------------------------------------------------------------------------------
+
+    def close(self, set_id: int, gap: int) -> tuple[tuple[Thread, ...], Value]:
+        """The threads of a set that read a character next, and what accepting here takes."""
+        key = (set_id, gap)
+        found = self.closures.get(key)
+        if found is not None:
+            return found
+        movers: dict[Thread, None] = {}
+        value: dict[Debt, None] = {}
+        seen = set(self.sets[set_id])
+        stack = list(seen)
+        while stack:
+            thread = stack.pop()
+            place, debt = thread[0], (thread[1], thread[2])
+            if place in (ACCEPT, DONE):
+                value[debt] = None
+            elif place < DONE:
+                rest, exits = self.close_list(place, gap)
+                if rest is not None:
+                    movers[(rest, *debt)] = None
+                after = self.lists[~place - 1][0]
+                for more in exits:
+                    joint = self.both(debt, more)
+                    if joint is not None and (after, *joint) not in seen:
+                        seen.add((after, *joint))
+                        stack.append((after, *joint))
+            elif isinstance(self.program.ops[place], CharOp):
+                movers[thread] = None
+            else:
+                for new in self.follow(thread, gap):
+                    if new not in seen:
+                        seen.add(new)
+                        stack.append(new)
+        self.spend(len(seen))
+        result = (tuple(movers), (FREE,) if FREE in value else tuple(value))
+        self.closures[key] = result
+        return result
+
+    def follow(self, thread: Thread, gap: int) -> list[Thread]:
+        """The threads one empty instruction further, in order of preference."""
+        place, negative, positive = thread
+        op = self.program.ops[place]
+        if isinstance(op, SplitOp):
+            return [(target, negative, positive) for target in op.targets]
+        if isinstance(op, AheadOp):
+            start = self.intern({(op.start, *FREE)})
+            known = self.close(start, gap)
+            if FREE in known[1]:
+                value: Value = () if op.negative else (FREE,)
+            elif known == ((), ()):
+                value = (FREE,) if op.negative else ()
+            else:
+                value = ((start, NO_SETS),) if op.negative else ((NEVER, frozenset((start,))),)
+            after = op.next
+        elif isinstance(op, BehindOp):
+            value = self.gaps[gap][op.index]
+            if op.negative:
+                value = self.negation(value)
+            after = op.next
+        else:
+            assert isinstance(op, AtomicOp)
+            return [(self.list_place(op.next, ((op.start, *FREE),)), negative, positive)]
+        joint = [self.both((negative, positive), debt) for debt in value]
+        return [(after, *debt) for debt in joint if debt is not None]
+
+    def list_place(self, after: int, threads: tuple[Thread, ...]) -> int:
+        key = (after, threads)
+        index = self.list_ids.get(key)
+        if index is None:
+            index = self.list_ids[key] = len(self.lists)
+            self.lists.append(key)
+            self.spend(len(threads))
+        return ~(1 + index)
+
+    def close_list(self, place: int, gap: int) -> tuple[int | None, Value]:
+        """An ordered list at a gap: the list of what reads on (None: nothing does), and what leaving here takes."""
+        key = (place, gap)
+        if key in self.list_closures:
+            return self.list_closures[key]
+        after, threads = self.lists[~place - 1]
+        movers: dict[Thread, None] = {}
+        exits: dict[Debt, None] = {}
+        guards: list[Debt] = [FREE]  # what keeps the threads still to come from being cut
+        seen: set[Thread] = set()
+        stack = list(reversed(threads))
+        while stack and guards:
+            thread = stack.pop()
+            if thread in seen:
+                continue  # the earlier one is preferred and does all that this one could
+            seen.add(thread)
+            spot, debt = thread[0], (thread[1], thread[2])
+            accepted: Value = ()
+            if spot == ACCEPT:
+                accepted = (debt,)
+            elif spot < DONE:
+                rest, inner = self.close_list(spot, gap)
+                # The two exclude each other, so their order says nothing.
+                following = self.lists[~spot - 1][0]
+                joints = [self.both(debt, more) for more in inner]
+                stack += [(following, *joint) for joint in joints if joint is not None]
+                if rest is not None:
+                    for guard in guards:
+                        joint = self.both(debt, guard)
+                        if joint is not None:
+                            movers[(rest, *joint)] = None
+            elif isinstance(self.program.ops[spot], CharOp):
+                for guard in guards:
+                    joint = self.both(debt, guard)
+                    if joint is not None:
+                        movers[(spot, *joint)] = None
+            else:
+                stack.extend(reversed(self.follow(thread, gap)))
+            for claim in accepted:
+                preferred = self.intern(set(movers))
+                for guard in guards:
+                    joint = self.both(claim, guard)
+                    joint = joint and self.both(joint, (preferred, NO_SETS))
+                    if joint is not None:
+                        exits[joint] = None
+                against = self.negation((claim,))
+                guards = list(dict.fromkeys(
+                    joint for guard in guards for one in against
+                    if (joint := self.both(guard, one)) is not None))
+        self.spend(len(seen))
+        rest_place = self.list_place(after, tuple(movers)) if movers else None
+        self.list_closures[key] = (rest_place, tuple(exits))
+        return self.list_closures[key]
+
+    # -- reading a character --------------------------------------------------------------------------------------
+
+    def owe(self, debt: Debt, gap: int, letter: int) -> Debt | None:
+        """``debt`` after a character; None if it cannot be met any more."""
+        if debt == FREE:
+            return FREE
+        negative = self.step(debt[0], gap, letter)
+        if negative == ALWAYS:
+            return None
+        positive = []
+        for one in debt[1]:
+            stepped = self.step(one, gap, letter)
+            if stepped in (NEVER, negative):
+                return None
+            if stepped != ALWAYS:
+                positive.append(stepped)
+        return negative, frozenset(positive)
+
+    def move(self, movers: tuple[Thread, ...], gap: int, letter: int) -> list[Thread]:
+        """Closed threads after a character, in order."""
+        found: list[Thread] = []
+        for place, negative, positive in movers:
+            if place >= 0:
+                op = self.program.ops[place]
+                assert isinstance(op, CharOp)
+                if not op.mask >> letter & 1:
+                    continue
+                target = op.next
+            elif place == DONE:
+                target = DONE
+            else:
+                after, threads = self.lists[~place - 1]
+                moved = tuple(dict.fromkeys(self.move(threads, gap, letter)))
+                if not moved:
+                    continue
+                target = self.list_place(after, moved)
+            debt = self.owe((negative, positive), gap, letter)
+            if debt is not None:
+                found.append((target, *debt))
+        self.spend(len(movers))
+        return found
+
+    def step(self, set_id: int, gap: int, letter: int) -> int:
+        """A look-ahead under way after a character: what has accepted stays accepted."""
+        if set_id <= ALWAYS:
+            return set_id
+        key = (set_id, gap, letter)
+        found = self.steps.get(key)
+        if found is None:
+            movers, value = self.close(set_id, gap)
+            if FREE in value:
+                found = ALWAYS
+            else:
+                waiting = tuple((DONE, *debt) for debt in value)
+                found = self.intern(set(self.move(movers + waiting, gap, letter)))
+            self.steps[key] = found
+        return found
+
+    # -- the end of the text ------------------------------------------------------------------------------------------
+
+    def holds_at_end(self, set_id: int, gap: int) -> bool:
+        """Whether a set accepts if the text ends here."""
+        key = (set_id, gap)
+        if key not in self.ends:
+            _, value = self.close(set_id, gap)
+            self.ends[key] = any(self.met_at_end(debt, gap) for debt in value)
+        return self.ends[key]
+
+    def met_at_end(self, debt: Debt, gap: int) -> bool:
+        return not self.holds_at_end(debt[0], gap) and all(self.holds_at_end(one, gap) for one in debt[1])
+
+    # -- the automaton ------------------------------------------------------------------------------------------------
+
+    def look_behind(self, pasts: tuple[int, ...]) -> tuple[int, list[tuple[Thread, ...]]]:
+        """The gap after what the look-behinds have read, and their threads that read on."""
+        values: tuple[Value, ...] = ()
+        moving = []
+        for past, start in zip(pasts, self.program.behinds, strict=True):
+            threads = self.intern({*self.sets[past], (start, *FREE)})
+            movers, value = self.close(threads, self.gap(values))
+            values += (value,)
+            moving.append(movers)
+        return self.gap(values), moving
+
+    def run(self) -> Dfa:
+        program = self.program
+        letters = range(len(program.partition.classes))
+        first = ((NEVER,) * len(program.behinds), self.intern({(program.start, *FREE)}))
+        number = {first: 0}
+        order = [first]
+        rows: list[tuple[int, ...]] = []
+        accepting: list[int] = []
+        for state, (pasts, main) in enumerate(order):
+            gap, moving = self.look_behind(pasts)
+            movers, _ = self.close(main, gap)
+            if self.holds_at_end(main, gap):
+                accepting.append(state)
+            row: list[int] = []
+            for letter in letters:
+                reached = self.intern(set(self.move(movers, gap, letter)))
+                if reached == NEVER:
+                    row.append(DEAD)
+                    continue
+                target = (tuple([self.intern(set(self.move(threads, gap, letter))) for threads in moving]), reached)
+                found = number.get(target)
+                if found is None:
+                    found = number[target] = len(order)
+                    order.append(target)
+                    if len(order) > self.limits.max_dfa_states:
+                        raise GrammarLimitError("max_dfa_states", self.limits.max_dfa_states,
+                                                "a pattern with assertions has too many states")
+                row.append(found)
+            rows.append(tuple(row))
+        return trimmed(Dfa(program.partition.classes, tuple(rows), frozenset(accepting)))

@@ -1,0 +1,247 @@
+"""Deterministic automata over code points: boolean operations, emptiness, trimming, minimising, UTF-8.
+
+A ``Dfa`` reads classes of a partition of the code points. State 0 starts; ``DEAD`` (-1) is where nothing can be
+accepted any more: rows name it and it has no row. Values are frozen. Every operation that multiplies states
+takes the ``Limits`` whose ``max_dfa_states`` it may not exceed, and returns a trimmed automaton: each state can
+be reached and can still accept, except that state 0 always exists (alone and rejecting if nothing is accepted).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from constrained.errors import GrammarLimitError
+from constrained.limits import Limits
+from constrained.regex.charset import ANY, Ranges, contains, normalise
+from constrained.regex.partition import refine
+from constrained.regex.utf8 import ByteTrie
+
+__all__ = ["DEAD", "ByteRows", "Dfa", "any_text", "complement", "intersection", "is_empty", "minimise", "of_lengths",
+           "trimmed", "union"]
+
+DEAD = -1
+
+#: ``rows[state]`` = (first byte, last byte, next state), sorted and disjoint: the shape of the IR's ``ByteDfa``.
+ByteRows = tuple[tuple[tuple[int, int, int], ...], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Dfa:
+    """``rows[state][class]`` is the next state or DEAD; ``classes`` cover all code points but surrogates."""
+
+    classes: tuple[Ranges, ...]
+    rows: tuple[tuple[int, ...], ...]
+    accepting: frozenset[int]
+
+    def accepts(self, text: str) -> bool:
+        """Whether ``text`` is in the language. Slow; for tests and small checks."""
+        state = 0
+        for char in text:
+            found = [c for c, ranges in enumerate(self.classes) if contains(ranges, ord(char))]
+            state = self.rows[state][found[0]] if found else DEAD
+            if state == DEAD:
+                return False
+        return state in self.accepting
+
+    def to_bytes(self) -> tuple[ByteRows, frozenset[int]]:
+        """The same language over UTF-8 bytes: rows and accepting states, states of this automaton first."""
+        trie = ByteTrie(self.classes)
+        rows: list[tuple[tuple[int, int, int], ...]] = [()] * len(self.rows)
+        known: dict[tuple[tuple[int, int, int], ...], int] = {}
+        placed: dict[tuple[int, tuple[int, ...]], tuple[tuple[int, int, int], ...]] = {}
+
+        def place(node: int, targets: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
+            """``node`` with ``targets`` in place of its classes (depth at most four: the length of a character)."""
+            key = (node, tuple([targets[c] for c in trie.leaves[node]]))
+            if key in placed:
+                return placed[key]
+            entries: list[tuple[int, int, int]] = []
+            for first, last, child in trie.nodes[node]:
+                if child < 0:
+                    target = targets[~child]
+                else:
+                    inner = place(child, targets)
+                    if not inner:
+                        continue
+                    if inner not in known:
+                        known[inner] = len(rows)
+                        rows.append(inner)
+                    target = known[inner]
+                if target == DEAD:
+                    continue
+                if entries and entries[-1][2] == target and entries[-1][1] + 1 == first:
+                    entries[-1] = (entries[-1][0], last, target)
+                else:
+                    entries.append((first, last, target))
+            placed[key] = tuple(entries)
+            return placed[key]
+
+        for state, targets in enumerate(self.rows):
+            rows[state] = place(trie.root, targets)
+        return tuple(rows), self.accepting
+
+
+def any_text() -> Dfa:
+    """Every text."""
+    return Dfa((ANY,), ((0,),), frozenset((0,)))
+
+
+def of_lengths(minimum: int, maximum: int | None, limits: Limits) -> Dfa:
+    """Every text of ``minimum`` to ``maximum`` characters (None: no end). A state for each count."""
+    top = minimum if maximum is None else maximum
+    _check(top + 1, limits)
+    rows = [(state + 1,) for state in range(top)]
+    rows.append((top if maximum is None else DEAD,))
+    return trimmed(Dfa((ANY,), tuple(rows), frozenset(range(minimum, top + 1))))
+
+
+def intersection(left: Dfa, right: Dfa, limits: Limits) -> Dfa:
+    """The texts of both."""
+    return _product(left, right, lambda a, b: a and b, limits)
+
+
+def union(left: Dfa, right: Dfa, limits: Limits) -> Dfa:
+    """The texts of at least one."""
+    return _product(left, right, lambda a, b: a or b, limits)
+
+
+def complement(dfa: Dfa) -> Dfa:
+    """The texts that ``dfa`` does not accept (texts of code points; never an ill-formed one)."""
+    sink = len(dfa.rows)
+    rows = [tuple(sink if target == DEAD else target for target in row) for row in dfa.rows]
+    rows.append((sink,) * len(dfa.classes))
+    return trimmed(Dfa(dfa.classes, tuple(rows), frozenset(range(sink + 1)) - dfa.accepting))
+
+
+def is_empty(dfa: Dfa) -> bool:
+    """Whether no text is accepted."""
+    return not trimmed(dfa).accepting
+
+
+def _check(states: int, limits: Limits) -> None:
+    if states > limits.max_dfa_states:
+        raise GrammarLimitError("max_dfa_states", limits.max_dfa_states,
+                                "an automaton of a pattern has too many states")
+
+
+def _product(left: Dfa, right: Dfa, keep: Callable[[bool, bool], bool], limits: Limits) -> Dfa:
+    classes, left_home, right_home = refine(left.classes, right.classes)
+    homes = list(zip(left_home, right_home, strict=True))
+    left_rows = [*left.rows, (DEAD,) * len(left.classes)]  # row -1 is DEAD's
+    right_rows = [*right.rows, (DEAD,) * len(right.classes)]
+    # With one side dead the other may still matter (union), or not (intersection): ask ``keep``.
+    needs_left, needs_right = not keep(False, True), not keep(True, False)
+    number = {(0, 0): 0}
+    order = [(0, 0)]
+    rows: list[tuple[int, ...]] = []
+    for a, b in order:
+        row: list[int] = []
+        row_a, row_b = left_rows[a], right_rows[b]
+        for home_a, home_b in homes:
+            pair = (row_a[home_a], row_b[home_b])
+            if pair == (DEAD, DEAD) or (needs_left and pair[0] == DEAD) or (needs_right and pair[1] == DEAD):
+                row.append(DEAD)
+                continue
+            if pair not in number:
+                number[pair] = len(order)
+                order.append(pair)
+                _check(len(order), limits)
+            row.append(number[pair])
+        rows.append(tuple(row))
+    accepting = frozenset(i for i, (a, b) in enumerate(order) if keep(a in left.accepting, b in right.accepting))
+    return trimmed(Dfa(classes, tuple(rows), accepting))
+
+
+def trimmed(dfa: Dfa) -> Dfa:
+    """Without states that cannot be reached or cannot accept any more. State 0 stays."""
+    seen = {0}
+    order = [0]
+    for state in order:
+        for target in dfa.rows[state]:
+            if target != DEAD and target not in seen:
+                seen.add(target)
+                order.append(target)
+    sources: dict[int, set[int]] = {}
+    for state in order:
+        for target in dfa.rows[state]:
+            if target != DEAD:
+                sources.setdefault(target, set()).add(state)
+    live = {state for state in order if state in dfa.accepting}
+    stack = list(live)
+    while stack:
+        for source in sources.get(stack.pop(), ()):
+            if source not in live:
+                live.add(source)
+                stack.append(source)
+    return _renumbered(dfa, [0, *(state for state in order if state != 0 and state in live)])
+
+
+def _renumbered(dfa: Dfa, kept: Iterable[int]) -> Dfa:
+    """Only the states ``kept``, in that order; every other becomes DEAD."""
+    number = {state: index for index, state in enumerate(kept)}
+    if len(number) == len(dfa.rows) and all(state == index for state, index in number.items()):
+        return dfa
+    rows = tuple([tuple([number.get(target, DEAD) for target in dfa.rows[state]]) for state in number])
+    return Dfa(dfa.classes, rows, frozenset(number[state] for state in number if state in dfa.accepting))
+
+
+def minimise(dfa: Dfa) -> Dfa:
+    """The least automaton of the same language, classes that no state tells apart joined.
+
+    Hopcroft's algorithm (J. Hopcroft, 1971): states x classes x log(states).
+    """
+    dfa = _joined_classes(trimmed(dfa))
+    count = len(dfa.rows)
+    # DEAD takes part as state ``count``: every state reaches it where it has no other target.
+    before: list[dict[int, list[int]]] = [{} for _ in dfa.classes]
+    for state, row in enumerate(dfa.rows):
+        for index, target in enumerate(row):
+            before[index].setdefault(count if target == DEAD else target, []).append(state)
+    for sources in before:
+        sources.setdefault(count, []).append(count)
+    rest = set(range(count + 1)) - dfa.accepting
+    blocks = [set(dfa.accepting), rest] if dfa.accepting else [rest]
+    block_of = [0] * (count + 1)
+    for index, block in enumerate(blocks):
+        for state in block:
+            block_of[state] = index
+    waiting = {0, len(blocks) - 1}
+    while waiting:
+        splitter = list(blocks[waiting.pop()])
+        for sources in before:
+            touched: dict[int, set[int]] = {}
+            for target in splitter:
+                for source in sources.get(target, ()):
+                    touched.setdefault(block_of[source], set()).add(source)
+            for index, inside in touched.items():
+                if len(inside) == len(blocks[index]):
+                    continue
+                blocks[index] -= inside
+                new = len(blocks)
+                blocks.append(inside)
+                for state in inside:
+                    block_of[state] = new
+                waiting.add(new if index in waiting or len(inside) <= len(blocks[index]) else index)
+    if len(blocks) == count + 1:
+        return dfa
+    dead = block_of[count]
+    representative: dict[int, int] = {}
+    for state in range(count):
+        representative.setdefault(block_of[state], state)
+    rows = tuple(tuple(DEAD if target == DEAD or block_of[target] == dead else representative[block_of[target]]
+                       for target in row) for row in dfa.rows)
+    return trimmed(Dfa(dfa.classes, rows, dfa.accepting))
+
+
+def _joined_classes(dfa: Dfa) -> Dfa:
+    """Classes with the same column become one."""
+    columns: dict[tuple[int, ...], list[int]] = {}
+    for index, column in enumerate(zip(*dfa.rows, strict=True)):
+        columns.setdefault(column, []).append(index)
+    if len(columns) == len(dfa.classes):
+        return dfa
+    groups = list(columns.values())
+    classes = tuple(normalise(pair for index in group for pair in dfa.classes[index]) for group in groups)
+    rows = tuple([tuple([row[group[0]] for group in groups]) for row in dfa.rows])
+    return Dfa(classes, rows, dfa.accepting)
