@@ -358,7 +358,7 @@ class _Bytes(_Machine):
         if state is None:
             return [] in self.paths
         path, position = state
-        return position == len(self.paths[path])
+        return bool(position == len(self.paths[path]))
 
     def read(self, state: State, byte: int) -> Iterable[State]:
         places = [(i, 0) for i in range(len(self.paths))] if state is None else [state]

@@ -10,6 +10,7 @@ import pytest
 
 from constrained.errors import ConstrainedError, UnsatisfiableGrammarError
 from constrained.frontends.ebnf import from_ebnf
+from constrained.grammars import builtin_examples, builtin_names, builtin_text
 from tests.oracles import Recogniser
 
 xgrammar = pytest.importorskip("xgrammar")
@@ -66,3 +67,12 @@ def test_what_xgrammar_prints_is_read(make: Any, compiler: Any) -> None:
     words = ['{"a": "xyz"}', '{"a":"wxyz"}', "{}", '[1, {"b": null}]', "aaay", "aax", '{"a": "\\n"}', "[01]", "aa\ny"]
     for word in words:
         assert xgrammar_accepts(compiled, word) == recogniser.accepts(word.encode()), word
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_the_grammars_that_ship_mean_the_same_to_xgrammar(name: str, compiler: Any) -> None:
+    compiled = compiler.compile_grammar(xgrammar.Grammar.from_ebnf(builtin_text(name)))
+    accepts, rejects = builtin_examples(name)
+    assert [text for text in accepts if text and not xgrammar_accepts(compiled, text)] == []
+    # A NUL ends a text for XGrammar.
+    assert [text for text in rejects if text and "\0" not in text and xgrammar_accepts(compiled, text)] == []
