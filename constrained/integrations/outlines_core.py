@@ -158,17 +158,14 @@ class OutlinesMatcher:
     """The tokens accepted so far, as the states they led through."""
 
     def __init__(self, grammar: OutlinesGrammar) -> None:
-        self.grammar = grammar
+        self.compiled = grammar
         self._states = [grammar.initial]
         self._stopped = False
-
-    @property
-    def vocab_size(self) -> int:
-        return self.grammar.tokenizer_info.vocab_size
+        self._vocab_size = grammar.tokenizer_info.vocab_size
 
     @property
     def stop_token_ids(self) -> Sequence[int]:
-        return self.grammar.tokenizer_info.stop_token_ids
+        return self.compiled.tokenizer_info.stop_token_ids
 
     def accept_token(self, token_id: int) -> bool:
         """Takes one token; False, and nothing changes, if it is not allowed here."""
@@ -180,9 +177,9 @@ class OutlinesMatcher:
             self._states.append(ENDED)
             self._stopped = True
             return True
-        if not 0 <= token_id < self.vocab_size:
+        if not 0 <= token_id < self._vocab_size:
             return False
-        state = self.grammar.next_state(self._states[-1], token_id)
+        state = self.compiled.next_state(self._states[-1], token_id)
         if state is None:
             return False
         self._states.append(state)
@@ -204,9 +201,9 @@ class OutlinesMatcher:
     def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
         """Writes row ``index`` of an int32 bitmask ``[batch, ceil(V / 32)]``; True: some token is masked."""
         if self._stopped:
-            row = bitmask_row(self.stop_token_ids, self.vocab_size)
+            row = bitmask_row(self.stop_token_ids, self._vocab_size)
         else:
-            row = self.grammar.mask(self._states[-1], len(self._states) == 1)
+            row = self.compiled.mask(self._states[-1], len(self._states) == 1)
         target = np.asarray(bitmask)
         if target.dtype != np.int32 or target.ndim != 2 or target.shape[1] != len(row) or not 0 <= index < len(target):
             raise BitmaskError(f"expected int32 [batch, {len(row)}] and a row in it, not {target.dtype} "
@@ -224,7 +221,7 @@ class OutlinesMatcher:
 
     def fork(self) -> OutlinesMatcher:
         """A copy that goes its own way."""
-        other = OutlinesMatcher(self.grammar)
+        other = OutlinesMatcher(self.compiled)
         other._states = self._states.copy()
         other._stopped = self._stopped
         return other
@@ -239,5 +236,5 @@ class OutlinesMatcher:
 
     def is_completed(self) -> bool:
         """The text may end here."""
-        return not self._stopped and self.grammar.completed(self._states[-1], len(self._states) == 1)
+        return not self._stopped and self.compiled.completed(self._states[-1], len(self._states) == 1)
 

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any, Protocol, Self, runtime_checkable
 
+from constrained.engine.compiled import CompiledGrammar
+from constrained.engine.matcher import GrammarMatcher
 from constrained.errors import ConstrainedError
+from constrained.vocabulary import TokenizerInfo
+
+
+class Compiled(Protocol):
+    """A grammar compiled for a vocabulary, by any engine."""
+
+    @property
+    def tokenizer_info(self) -> TokenizerInfo: ...
 
 
 @runtime_checkable
@@ -13,10 +23,10 @@ class Matcher(Protocol):
     """A grammar and the tokens accepted so far; the methods mean what they mean on ``GrammarMatcher``."""
 
     @property
-    def vocab_size(self) -> int: ...
+    def compiled(self) -> Compiled: ...
 
     @property
-    def stop_token_ids(self) -> Sequence[int]: ...
+    def stop_token_ids(self) -> Collection[int]: ...
 
     def accept_token(self, token_id: int) -> bool: ...
 
@@ -42,9 +52,6 @@ def new_matcher(grammar: object) -> Matcher:
         return grammar.fork()
     if isinstance(grammar, MatcherFactory):
         return grammar.new_matcher()
-    from constrained.api import CompiledGrammar, GrammarMatcher
-
     if not isinstance(grammar, CompiledGrammar):
         raise ConstrainedError(f"expected a CompiledGrammar or a matcher, not {type(grammar).__name__}")
-    matcher: Matcher = GrammarMatcher(grammar)
-    return matcher
+    return GrammarMatcher(grammar)

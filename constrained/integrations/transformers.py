@@ -86,7 +86,7 @@ class LogitsProcessor(BaseLogitsProcessor):  # type: ignore[misc]
             raise ConstrainedError("no grammar given", hint="pass None for a row without a grammar")
         self._roots = [None if grammar is None else new_matcher(grammar) for grammar in listed]
         matchers = [root for root in self._roots if root is not None]
-        sizes = {matcher.vocab_size for matcher in matchers}
+        sizes = {matcher.compiled.tokenizer_info.vocab_size for matcher in matchers}
         if len(sizes) > 1:
             raise ConstrainedError(f"the grammars are compiled for vocabularies of different sizes: {sorted(sizes)}")
         self._vocab_size = sizes.pop() if sizes else 0

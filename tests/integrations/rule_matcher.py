@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 Rule = Callable[[tuple[int, ...]], set[int]]
@@ -14,6 +15,7 @@ class RuleMatcher:
     def __init__(self, rule: Rule, vocab_size: int, stop_token_ids: Sequence[int], ids: tuple[int, ...] = ()) -> None:
         self.rule = rule
         self.vocab_size = vocab_size
+        self.compiled = SimpleNamespace(tokenizer_info=SimpleNamespace(vocab_size=vocab_size))
         self.stop_token_ids = stop_token_ids
         self.ids = ids
 
