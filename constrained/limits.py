@@ -46,6 +46,9 @@ class Limits:
     max_walk_nodes: int = 50_000_000
     """Trie nodes one mask may visit. About 2 ns each once the automaton's rows are built."""
 
+    max_live_search: int = 50_000
+    """States searched to prove that a vocabulary without single-byte tokens can finish a text. About 1 us each."""
+
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)

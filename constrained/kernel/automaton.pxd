@@ -132,6 +132,7 @@ cdef class Automaton:
     cdef long long* r_min
     cdef long long* d_min
     cdef long long* n_min
+    cdef void clear_scratch(self) noexcept nogil
     cdef int _out_of_memory(self) except -1 nogil
     cdef int _need_buf(self, int n) except -1 nogil
     cdef int add_item(self, int d, int c, int n) except -1 nogil

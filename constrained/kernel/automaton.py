@@ -371,6 +371,19 @@ class Automaton:
 
     @cython.cfunc
     @cython.nogil
+    @cython.exceptval(check=False)
+    def clear_scratch(self) -> cython.void:
+        """Empty the stacks of work in progress, after an exception."""
+        i: cython.int
+        self.it_len = 0
+        self.tr_len = 0
+        self.un_len = 0
+        self.heap_len = 0
+        for i in range(self.n_rules):
+            self.pend_tail[i] = 0
+
+    @cython.cfunc
+    @cython.nogil
     @cython.exceptval(-1, check=False)
     def _out_of_memory(self) -> cython.int:
         with cython.gil:
@@ -1568,53 +1581,7 @@ class Automaton:
                 out[j] = out[j] | self.firsts[f + j]
         return 0
 
-    # ---- for Python: one call, lock taken ------------------------------------------------------------
-
-    def start_state(self):
-        """The first state of this epoch."""
-        return self.start
-
-    def current_epoch(self):
-        return self.epoch
-
-    def new_epoch(self):
-        """Forget all states. Ints of the old epoch must not be used any more."""
-        with self.lock:
-            self._reset()
-
-    def memory(self):
-        """(bytes held, states, rows)."""
-        return self.memory_bytes(), self.n_count, self.rows_len // self.n_classes
-
-    def advance(self, state: cython.int, data: bytes):
-        """The state after ``data``; 0 when it leaves the language."""
-        row: cython.int
-        i: cython.Py_ssize_t
-        n: cython.Py_ssize_t = len(data)
-        with self.lock:
-            row = self.row_of(state)
-            for i in range(n):
-                row = self.step(row, self.cls[data[i]])
-                if row == 0:
-                    return 0
-            return self.row_node[row // self.n_classes]
-
-    def complete(self, state: cython.int):
-        return bool(self.is_complete(state))
-
-    def distance(self, state: cython.int):
-        """Fewest bytes to an end (ignoring token sets' spelling, which count 0)."""
-        return self.n_min[state]
-
-    def live_classes(self, state: cython.int):
-        """The byte classes that can follow, as a list of class numbers."""
-        k: cython.int
-        found = []
-        with self.lock:
-            for k in range(self.n_classes):
-                if self.step(self.row_of(state), k) != 0:
-                    found.append(k)
-        return found
+    # ---- for Python (everything else goes through TokenAutomaton) ------------------------------------
 
     def elements(self, state: cython.int):
         """The node's elements as ``(positions, count, tail)`` triples: for explaining and for tests."""
@@ -1625,11 +1592,6 @@ class Automaton:
             positions = [self.d_pool[j] for j in range(self.d_off[d], self.d_off[d] + self.d_len[d])]
             found.append((positions, self.el_c[i], self.el_n[i]))
         return found
-
-    def unite(self, a: cython.int, b: cython.int):
-        """The state that stands for "either": for tests of the canonical form."""
-        with self.lock:
-            return self.union(a, b)
 
 
 @cython.cfunc

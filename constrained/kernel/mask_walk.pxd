@@ -6,8 +6,8 @@ from constrained.kernel.token_trie cimport ClassTrie, TokenTrie, grow_uint
 cdef int SMALL_SUBTREE
 cdef int LIST_MAX
 cdef int HOLE
-cdef int _fill_one(TokenAutomaton one, int state, unsigned int* out) except -1 nogil
-cdef int _next_one(TokenAutomaton one, int state, int token) except -1 nogil
+cdef int _fill_one(TokenAutomaton one, long long handle, unsigned int* out) except -1 nogil
+cdef long long _next_one(TokenAutomaton one, long long handle, int token) except -1 nogil
 
 @cython.final
 cdef class TokenAutomaton:
@@ -20,7 +20,6 @@ cdef class TokenAutomaton:
     cdef readonly int vocab_size
     cdef readonly int words
     cdef readonly int n_sets
-    cdef readonly int epoch
     cdef readonly int generation
     cdef long long max_mask_bytes
     cdef long long max_walk_nodes
@@ -42,7 +41,6 @@ cdef class TokenAutomaton:
     cdef int mk_len_used
     cdef int mk_cap
     cdef int mk_table_size
-    cdef long long inside_len
     cdef long long inside_cap
     cdef long long pool_len
     cdef long long pool_cap
@@ -99,4 +97,7 @@ cdef class TokenAutomaton:
     cdef bint _same(self, int m, int count) noexcept nogil
     cdef int write_mask(self, int node, unsigned int* out) except -1 nogil
     cdef int next_state(self, int node, int token) except -1 nogil
-    cdef int _reset(self) except -1
+    cdef int node_of(self, long long handle) except -1 nogil
+    cdef long long handle_of(self, int node) noexcept nogil
+    cdef void _recover(self) noexcept
+    cdef bint _reads_tokens(self, int node) except -1 nogil

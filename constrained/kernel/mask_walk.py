@@ -44,6 +44,10 @@ LIST_MAX = cython.declare(cython.int, 128)
 HOLE = cython.declare(cython.int, 2)
 
 
+class StaleState(Exception):
+    """A state of an earlier epoch was used; args: the handle."""
+
+
 class WalkLimitReached(Exception):
     """One mask visited more than ``max_walk_nodes`` trie nodes."""
 
@@ -157,14 +161,12 @@ class TokenAutomaton:
     def _forget(self) -> cython.int:
         """Drop masks and regions: at a new epoch, or when they outgrow their budget."""
         i: cython.int
-        self.epoch = self.a.epoch
         self.generation += 1
         self.w_len = 0
         self.x_len = 0
         self.cn_len = 0
         self.n_lists = 0
         self.xl_used = 0
-        self.inside_len = 0
         self.mk_len_used = 0
         self.pool_len = 0
         self.mk_table_size = 256
@@ -618,7 +620,7 @@ class TokenAutomaton:
         rows: cython.p_uint
         if self.a.n_mask[node] >= 0:
             return self.a.n_mask[node]
-        if 4 * (cython.cast(cython.longlong, self.inside_len) + self.w_len * self.words + self.pool_len) > self.max_mask_bytes:
+        if 4 * (cython.cast(cython.longlong, self.w_len) * self.words + self.pool_len) > self.max_mask_bytes:
             self._forget()
         if cython.compiled:
             memset(out, 0, 4 * (self.words + 1))
@@ -834,81 +836,165 @@ class TokenAutomaton:
                     row = self.a.union(row, other)
         return row
 
-    # ---- for Python: one call, lock taken ------------------------------------------------------------
-
-    def start_state(self):
-        return self.a.start
-
-    def current_epoch(self):
-        return self.a.epoch
-
-    def new_epoch(self):
-        """Forget all states and masks: every int handed out before is void."""
-        with self.a.lock:
-            self._reset()
+    # ---- for Python: handles, one call each, lock taken ---------------------------------------------
+    #
+    # A handle is ``epoch << 32 | node``; 0 is the dead state. A handle of an earlier epoch raises StaleState.
 
     @cython.cfunc
+    @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _reset(self) -> cython.int:
-        self.a._reset()
-        self.tries = []
-        self._forget()
-        return 0
+    def node_of(self, handle: cython.longlong) -> cython.int:
+        node: cython.longlong = handle & 0xFFFFFFF
+        if handle == 0:
+            return 0
+        if (handle >> 32) != self.a.epoch or node >= self.a.n_count:
+            with cython.gil:
+                raise StaleState(handle)
+        return cython.cast(cython.int, node)
 
-    def next(self, state: cython.int, token: cython.longlong):
-        """The state after ``token``, or 0."""
-        r: cython.int
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def handle_of(self, node: cython.int) -> cython.longlong:
+        if node == 0:
+            return 0
+        return (cython.cast(cython.longlong, self.a.epoch) << 32) | node
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _recover(self) -> cython.void:
+        """After an exception in mid-build: empty the scratch stacks. Tables are consistent at every raise."""
+        with self.a.lock:
+            self.a.clear_scratch()
+
+    def start(self):
+        """The first state."""
+        return self.handle_of(self.a.start)
+
+    def is_fresh(self, handle: cython.longlong):
+        """Whether a handle is of this epoch."""
+        return handle == 0 or (handle >> 32) == self.a.epoch
+
+    def new_epoch(self):
+        """Forget all states and masks: every handle given out before is stale."""
+        with self.a.lock:
+            self.a._reset()
+            self.tries = []
+            self._forget()
+
+    def next(self, handle: cython.longlong, token: cython.longlong):
+        """The state after ``token``, or 0. Stop tokens are not steps."""
+        r: cython.longlong
         if token < 0 or token >= self.vocab_size:
             return 0
+        try:
+            with self.a.lock:
+                r = self.handle_of(self.next_state(self.node_of(handle), cython.cast(cython.int, token)))
+            return r
+        except BaseException:
+            self._recover()
+            raise
+
+    def next_all(self, handle: cython.longlong, tokens):
+        """The states after each token of a sequence, up to the first that is not allowed."""
+        found = []
+        for token in tokens:
+            handle = self.next(handle, token)
+            if handle == 0:
+                break
+            found.append(handle)
+        return found
+
+    def advance(self, handle: cython.longlong, data: bytes):
+        """The state after ``data``, or 0."""
+        row: cython.int
+        i: cython.Py_ssize_t
+        n: cython.Py_ssize_t = len(data)
+        text: cython.p_const_uchar = data
+        r: cython.longlong = 0
+        try:
+            with self.a.lock:
+                row = self.a.row_of(self.node_of(handle))
+                for i in range(n):
+                    row = self.a.step(row, self.a.cls[text[i]])
+                    if row == 0:
+                        break
+                if row != 0:
+                    r = self.handle_of(self.a.row_node[row // self.a.n_classes])
+            return r
+        except BaseException:
+            self._recover()
+            raise
+
+    def unite(self, one: cython.longlong, other: cython.longlong):
+        """The state that stands for "either"."""
+        r: cython.longlong
         with self.a.lock:
-            r = self.next_state(state, cython.cast(cython.int, token))
+            r = self.handle_of(self.a.union(self.node_of(one), self.node_of(other)))
         return r
 
-    def advance(self, state: cython.int, data: bytes):
-        """The state after ``data``, or 0."""
-        return self.a.advance(state, data)
+    def complete(self, handle: cython.longlong):
+        """Whether the text may end here."""
+        return bool(self.a.is_complete(self.node_of(handle)))
 
-    def fill_at(self, state: cython.int, address: cython.size_t):
+    def distance(self, handle: cython.longlong):
+        """Fewest bytes to an end; a token set counts as one byte."""
+        return self.a.n_min[self.node_of(handle)]
+
+    def fill_at(self, handle: cython.longlong, address: cython.size_t):
         """Write the mask to ``words`` 32-bit words at a memory address (compiled only); returns the allowed count."""
         r: cython.int = 0
         if cython.compiled:
-            with self.a.lock:
-                with cython.nogil:
-                    r = self.write_mask(state, cython.cast(cython.p_uint, address))
-                if r < 0:
-                    raise RuntimeError("unreachable")
+            try:
+                with self.a.lock:
+                    r = self.write_mask(self.node_of(handle), cython.cast(cython.p_uint, address))
+            except BaseException:
+                self._recover()
+                raise
         return r
 
-    def fill(self, state: cython.int, bitmask: cython.int[:, ::1], index: cython.int):
+    def fill(self, handle: cython.longlong, bitmask: cython.int[:, ::1], index: cython.int):
         """Write the mask into row ``index`` of an int32 array; returns the allowed count. Sizes are the caller's care."""
         r: cython.int
         i: cython.int
         if cython.compiled:
+            return self.fill_at(handle, cython.cast(cython.size_t, cython.address(bitmask[index, 0])))
+        row = [0] * self.words
+        try:
             with self.a.lock:
-                with cython.nogil:
-                    r = self.write_mask(state, cython.cast(cython.p_uint, cython.address(bitmask[index, 0])))
-        else:
-            row = [0] * self.words
-            with self.a.lock:
-                r = self.write_mask(state, row)
-            for i in range(self.words):
-                bitmask[index, i] = row[i] - (1 << 32) if row[i] >= 1 << 31 else row[i]
+                r = self.write_mask(self.node_of(handle), row)
+        except BaseException:
+            self._recover()
+            raise
+        for i in range(self.words):
+            bitmask[index, i] = row[i] - (1 << 32) if row[i] >= 1 << 31 else row[i]
         return r
 
-    def allowed_count(self, state: cython.int):
-        """How many tokens are allowed, stop tokens included."""
+    def mask_id(self, handle: cython.longlong):
+        """A number that equal masks share until masks are dropped."""
         m: cython.int
-        with self.a.lock:
-            m = self.mask_of(state)
-        return self.mk_count[m]
+        try:
+            with self.a.lock:
+                m = self.mask_of(self.node_of(handle))
+        except BaseException:
+            self._recover()
+            raise
+        return m
 
-    def allowed_ids(self, state: cython.int):
+    def known(self, handle: cython.longlong):
+        """Whether the mask is already built."""
+        return self.a.n_mask[self.node_of(handle)] >= 0
+
+    def allowed_count(self, handle: cython.longlong):
+        """How many tokens are allowed, stop tokens included."""
+        return self.mk_count[self.mask_id(handle)]
+
+    def allowed_ids(self, handle: cython.longlong):
         """The allowed ids in order, as a list."""
-        m: cython.int
+        m: cython.int = self.mask_id(handle)
         i: cython.int
         found = []
         with self.a.lock:
-            m = self.mask_of(state)
             if self.mk_count[m] <= LIST_MAX:
                 for i in range(self.mk_count[m]):
                     found.append(self.pool[self.mk_off[m] + i])
@@ -918,6 +1004,103 @@ class TokenAutomaton:
                         found.append(i)
         return found
 
+    def forced_bytes(self, handle: cython.longlong, most: cython.int):
+        """The bytes that must follow (at most ``most``): as long as exactly one byte can, and the end cannot."""
+        node: cython.int
+        i: cython.int
+        k: cython.int
+        w: cython.int
+        row: cython.int
+        out = bytearray()
+        try:
+            with self.a.lock:
+                node = self.node_of(handle)
+                while len(out) < most and node != 0 and not self.a.is_complete(node) and not self._reads_tokens(node):
+                    for i in range(8):
+                        self.first[i] = 0
+                    self.a.first_classes(node, self.first)
+                    k = -1
+                    for i in range(8):
+                        w = self.first[i]
+                        if w == 0:
+                            continue
+                        if k >= 0 or (w & (w - 1)) != 0:
+                            k = -2
+                            break
+                        k = 32 * i
+                        while not w & 1:
+                            w = (w >> 1) & 0x7FFFFFFF
+                            k += 1
+                    if k < 0 or self.class_off[k + 1] - self.class_off[k] != 1:
+                        break
+                    row = self.a.step(self.a.row_of(node), k)
+                    out.append(self.class_bytes[self.class_off[k]])
+                    node = self.a.row_node[row // self.a.n_classes]
+            return bytes(out)
+        except BaseException:
+            self._recover()
+            raise
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _reads_tokens(self, node: cython.int) -> cython.bint:
+        i: cython.int
+        if self.n_sets == 0:
+            return False
+        self.a.expand(node)
+        for i in range(self.a.n_nexp[node]):
+            if self.a.d_flags[self.a.exp[self.a.n_exp[node] + 5 * i]] & 8:
+                return True
+        return False
+
+    def shortest(self, handle: cython.longlong, most: cython.int):
+        """The bytes of a shortest way to an end, at most ``most`` of them; None where only a token set goes on."""
+        node: cython.int
+        k: cython.int
+        row: cython.int
+        t: cython.int
+        least: cython.longlong
+        out = bytearray()
+        try:
+            with self.a.lock:
+                node = self.node_of(handle)
+                while not self.a.is_complete(node) and len(out) < most:
+                    row = self.a.row_of(node)
+                    least = self.a.n_min[node]
+                    t = 0
+                    for k in range(self.a.n_classes):
+                        t = self.a.step(row, k)
+                        if t != 0 and self.a.n_min[self.a.row_node[t // self.a.n_classes]] < least:
+                            break
+                        t = 0
+                    if t == 0:
+                        return None
+                    out.append(self.class_bytes[self.class_off[k]])
+                    node = self.a.row_node[t // self.a.n_classes]
+            return bytes(out)
+        except BaseException:
+            self._recover()
+            raise
+
+    def elements(self, handle: cython.longlong):
+        """The state as ``(positions, count, tail handle)`` triples: for explaining and for tests."""
+        return [(positions, count, self.handle_of(tail))
+                for positions, count, tail in self.a.elements(self.node_of(handle))]
+
+    def threads(self, handle: cython.longlong):
+        """The positions that can read now, one list for each thread, calls entered."""
+        i: cython.int
+        d: cython.int
+        node: cython.int = self.node_of(handle)
+        found = []
+        with self.a.lock:
+            self.a.expand(node)
+            for i in range(self.a.n_nexp[node]):
+                d = self.a.exp[self.a.n_exp[node] + 5 * i]
+                found.append([self.a.d_pool[j] for j in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d])])
+        return found
+
     def memory(self):
         """Bytes held, the shared vocabulary not counted."""
         held = self.a.memory_bytes()
@@ -925,34 +1108,36 @@ class TokenAutomaton:
         return held
 
     def counts(self):
-        """(states, masks, regions walked): for benchmarks and tests of the caches."""
-        return self.a.n_count, self.mk_len_used, self.w_len
+        """(epoch, states, rows, masks, regions walked): for benchmarks, limits and tests of the caches."""
+        return self.a.epoch, self.a.n_count, self.a.rows_len // self.a.n_classes, self.mk_len_used, self.w_len
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(-1, check=False)
-def _fill_one(one: TokenAutomaton, state: cython.int, out: cython.p_uint) -> cython.int:
+def _fill_one(one: TokenAutomaton, handle: cython.longlong, out: cython.p_uint) -> cython.int:
     with one.a.lock:
-        return one.write_mask(state, out)
+        return one.write_mask(one.node_of(handle), out)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(-1, check=False)
-def _next_one(one: TokenAutomaton, state: cython.int, token: cython.int) -> cython.int:
+def _next_one(one: TokenAutomaton, handle: cython.longlong, token: cython.int) -> cython.longlong:
     with one.a.lock:
-        return one.next_state(state, token)
+        return one.handle_of(one.next_state(one.node_of(handle), token))
 
 
-def fill_many(automata: list, states: cython.int[::1], address: cython.size_t, rows: cython.int[::1],
-              words: cython.Py_ssize_t):
-    """Masks of many states in one call without the GIL: row ``rows[i]`` gets the mask of ``states[i]``.
+def fill_many(automata: list, handles: cython.longlong[::1], address: cython.size_t, rows: cython.int[::1],
+              words: cython.Py_ssize_t, begin: cython.int, end: cython.int):
+    """Masks of many states in one call without the GIL: row ``rows[i]`` gets the mask of ``handles[i]``.
 
-    ``address`` is that of an int32 array of rows of ``words`` words. Compiled only. Sizes are the caller's care.
+    ``address`` is that of an int32 array of rows of ``words`` words. Compiled only; sizes are the caller's care.
+    Returns None, or (i, exception) for the first row ``begin <= i < end`` that failed; those before it are done.
     """
-    n: cython.int = len(automata)
+    n: cython.int = end - begin
     i: cython.int
+    done: cython.int = 0
     if cython.compiled:
         base: cython.p_uint = cython.cast(cython.p_uint, address)
         pointers: cython.pp_void = cython.cast(cython.pp_void, realloc(cython.NULL, (n + 1) * cython.sizeof(cython.p_void)))
@@ -960,41 +1145,60 @@ def fill_many(automata: list, states: cython.int[::1], address: cython.size_t, r
             raise MemoryError
         try:
             for i in range(n):
-                one: TokenAutomaton = automata[i]
+                one: TokenAutomaton = automata[begin + i]
                 pointers[i] = cython.cast(cython.p_void, one)
             with cython.nogil:
                 for i in range(n):
-                    _fill_one(cython.cast(TokenAutomaton, pointers[i]), states[i], base + rows[i] * words)
+                    _fill_one(cython.cast(TokenAutomaton, pointers[i]), handles[begin + i],
+                              base + rows[begin + i] * words)
+                    done += 1
+        except BaseException as error:
+            one = automata[begin + done]
+            one._recover()
+            return begin + done, error
         finally:
             free(pointers)
+    return None
 
 
-def next_many(automata: list, states: cython.int[::1], tokens: cython.int[::1], out: cython.int[::1]):
-    """The states after one token each, in one call without the GIL; 0 where the token is not allowed."""
-    n: cython.int = len(automata)
+def next_many(automata: list, handles: cython.longlong[::1], tokens: cython.int[::1], out: cython.longlong[::1],
+              begin: cython.int, end: cython.int):
+    """The states after one token each, in one call without the GIL; 0 where the token is not allowed.
+
+    Returns None, or (i, exception) as ``fill_many``.
+    """
+    n: cython.int = end - begin
     i: cython.int
+    done: cython.int = 0
     if cython.compiled:
         pointers: cython.pp_void = cython.cast(cython.pp_void, realloc(cython.NULL, (n + 1) * cython.sizeof(cython.p_void)))
         if not pointers:
             raise MemoryError
         try:
             for i in range(n):
-                one: TokenAutomaton = automata[i]
+                one: TokenAutomaton = automata[begin + i]
                 pointers[i] = cython.cast(cython.p_void, one)
             with cython.nogil:
                 for i in range(n):
-                    out[i] = _next_one(cython.cast(TokenAutomaton, pointers[i]), states[i], tokens[i])
+                    out[begin + i] = _next_one(cython.cast(TokenAutomaton, pointers[i]), handles[begin + i],
+                                               tokens[begin + i])
+                    done += 1
+        except BaseException as error:
+            one = automata[begin + done]
+            one._recover()
+            return begin + done, error
         finally:
             free(pointers)
     else:
-        for i in range(n):
-            out[i] = _next_one(automata[i], states[i], tokens[i])
+        for i in range(begin, end):
+            out[i] = automata[i].next(handles[i], tokens[i])
+    return None
 
 
 _COUNTERS = """
-vocab_size words n_sets epoch generation max_mask_bytes max_walk_nodes visited n_tasks task_cap n_rest
+vocab_size words n_sets generation max_mask_bytes max_walk_nodes visited n_tasks task_cap n_rest
 rest_cap w_len w_cap x_len x_cap cn_len cn_cap n_lists list_cap xl_used xl_cap mk_len_used mk_cap
-mk_table_size inside_len inside_cap pool_len pool_cap
+mk_table_size inside_cap pool_len pool_cap
 """.split()
 _POINTERS = """
 offsets class_off class_bytes path task_x task_node rest_d rest_n rest_row first w_exit w_nexit w_trie x_v x_w

@@ -24,6 +24,7 @@ cdef class TokenTrie:
     cdef object class_tries
     cdef object guard
     cdef int _number(self, int n, int* parent, int* byte, int* held, int* scratch, int size) except -1
+    cdef int _child(self, int x, int b) noexcept nogil
 
 @cython.final
 cdef class ClassTrie:

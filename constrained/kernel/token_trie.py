@@ -269,6 +269,43 @@ class TokenTrie:
                 found = self.class_tries.setdefault(key, built)
         return found
 
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _child(self, x: cython.int, b: cython.int) -> cython.int:
+        """The child of trie node ``x`` by byte ``b``, or 0."""
+        c: cython.int = x + 1
+        while c < self.end[x]:
+            if (self.word[c] & 255) == b:
+                return c
+            c = self.end[c]
+        return 0
+
+    def longest_match(self, data: bytes, start: cython.Py_ssize_t):
+        """The id of the longest token that ``data`` has at ``start``, or -1."""
+        x: cython.int = 0
+        found: cython.int = -1
+        i: cython.Py_ssize_t
+        text: cython.p_const_uchar = data
+        for i in range(start, len(data)):
+            x = self._child(x, text[i])
+            if x == 0:
+                break
+            if self.token[x] != self.spare:
+                found = self.token[x]
+        return found
+
+    def goes_beyond(self, data: bytes, start: cython.Py_ssize_t):
+        """Whether some token begins with all of ``data[start:]`` and is longer."""
+        x: cython.int = 0
+        i: cython.Py_ssize_t
+        text: cython.p_const_uchar = data
+        for i in range(start, len(data)):
+            x = self._child(x, text[i])
+            if x == 0:
+                return False
+        return self.end[x] > x + 1
+
     def memory(self):
         """Bytes held, class tries included."""
         return self.n_nodes * 16 + sum(trie.memory() for trie in list(self.class_tries.values()))

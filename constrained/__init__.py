@@ -1,0 +1,81 @@
+"""Language models that write what a grammar allows.
+
+    import constrained as cd
+    info = cd.TokenizerInfo.from_huggingface(tokenizer, vocab_size=model.config.vocab_size)
+    grammar = cd.GrammarCompiler(info).compile_regex(r"\\d{4}-\\d{2}-\\d{2}")
+    matcher = cd.GrammarMatcher(grammar)
+    bitmask = cd.allocate_token_bitmask(1, info.vocab_size)
+    matcher.fill_next_token_bitmask(bitmask)
+    cd.apply_token_bitmask_inplace(logits, bitmask)
+
+See ``docs/`` for the design, the dialects and the numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from constrained.api.compiler import GrammarCompiler
+from constrained.api.grammar import Grammar
+from constrained.engine.batch import BatchGrammarMatcher
+from constrained.engine.compiled import CompiledGrammar, StaleState
+from constrained.engine.matcher import GrammarMatcher
+from constrained.errors import (
+    BitmaskError,
+    ConstrainedError,
+    GrammarError,
+    GrammarLimitError,
+    GrammarSyntaxError,
+    RegexError,
+    SchemaError,
+    TokenizerError,
+    UnsatisfiableGrammarError,
+    UnsatisfiableSchemaError,
+    UnsupportedSchemaError,
+)
+from constrained.limits import Limits
+from constrained.masks import (
+    allocate_token_bitmask,
+    apply_token_bitmask_inplace,
+    get_bitmask_shape,
+    reset_token_bitmask,
+)
+from constrained.vocabulary import TokenizerInfo
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BatchGrammarMatcher",
+    "BitmaskError",
+    "CompiledGrammar",
+    "ConstrainedError",
+    "Grammar",
+    "GrammarCompiler",
+    "GrammarError",
+    "GrammarLimitError",
+    "GrammarMatcher",
+    "GrammarSyntaxError",
+    "Limits",
+    "RegexError",
+    "SchemaError",
+    "StaleState",
+    "TokenizerError",
+    "TokenizerInfo",
+    "UnsatisfiableGrammarError",
+    "UnsatisfiableSchemaError",
+    "UnsupportedSchemaError",
+    "allocate_token_bitmask",
+    "apply_token_bitmask_inplace",
+    "bitmask_dtype",
+    "get_bitmask_shape",
+    "reset_token_bitmask",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """``bitmask_dtype`` is torch's where torch is installed; importing it is left to whoever asks."""
+    if name == "bitmask_dtype":
+        from constrained import masks
+
+        return masks.bitmask_dtype
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

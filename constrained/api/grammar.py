@@ -1,0 +1,128 @@
+"""``Grammar``: a language, however it was written.
+
+It wraps the checked rules that every front end produces. Immutable; equal rules compare equal; pickling keeps the
+rules as a flat list, so no depth of nesting matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from constrained.errors import GrammarError
+from constrained.frontends.ebnf import from_ebnf
+from constrained.frontends.regex import from_regex
+from constrained.grammar import combinators
+from constrained.grammar.analysis import GrammarReport, analyse
+from constrained.grammar.combinators import ExprLike
+from constrained.grammar.flat import from_flat, to_flat
+from constrained.grammar.ir import Reference, RuleSet
+from constrained.grammar.show import show
+from constrained.grammars import builtin_text
+from constrained.limits import Limits
+
+__all__ = ["Grammar"]
+
+
+class Grammar:
+    """A grammar: rules over expressions, with a root. Make one with the ``from_`` methods, ``builtin`` or ``of``."""
+
+    __slots__ = ("_flat", "rules")
+
+    rules: RuleSet
+    """The rules as front ends make them and the engine runs them."""
+
+    def __init__(self, rules: RuleSet) -> None:
+        if not isinstance(rules, RuleSet):
+            raise GrammarError(f"a Grammar is made from rules, not from {type(rules).__name__}",
+                               hint="use Grammar.from_ebnf(text), Grammar.from_regex(pattern) or Grammar.of(...)")
+        self.rules = rules
+        self._flat: Any = None
+
+    @classmethod
+    def from_ebnf(cls, text: str | bytes, *, root: str = "root", limits: Limits | None = None) -> Grammar:
+        """Reads EBNF: the dialect of ``docs/ebnf.md``, which takes llama.cpp's GBNF and XGrammar's EBNF as they are.
+
+        Raises ``GrammarSyntaxError`` with line and column, ``UnsatisfiableGrammarError`` when no text fits, and
+        ``GrammarLimitError``.
+        """
+        return cls(from_ebnf(text, root=root, limits=limits))
+
+    @classmethod
+    def from_regex(cls, pattern: str, *, dialect: str = "python", limits: Limits | None = None) -> Grammar:
+        """The texts a pattern matches: in full for ``"python"`` (the syntax of ``re``), somewhere for ``"ecma"``.
+
+        Raises ``RegexError`` with the position, ``UnsatisfiableGrammarError`` and ``GrammarLimitError``.
+        """
+        return cls(from_regex(pattern, dialect=dialect, limits=limits))
+
+    @classmethod
+    def builtin(cls, name: str) -> Grammar:
+        """One of the grammars that come with the library: see ``builtin_names()`` and ``docs/grammars.md``."""
+        return cls(from_ebnf(builtin_text(name)))
+
+    @classmethod
+    def of(cls, rules: Mapping[str, ExprLike] | ExprLike, root: str = "root") -> Grammar:
+        """A grammar written with the combinators of ``constrained.grammar.combinators``."""
+        return cls(combinators.rule_set(rules, root))
+
+    def __add__(self, other: Grammar) -> Grammar:
+        """First a text of this grammar, then one of ``other``."""
+        return _combine(self, other, combinators.sequence)
+
+    def __or__(self, other: Grammar) -> Grammar:
+        """A text of either grammar."""
+        return _combine(self, other, combinators.choice)
+
+    def analyse(self) -> GrammarReport:
+        """Unproductive, unreachable and nullable rules."""
+        return analyse(self.rules)
+
+    def __str__(self) -> str:
+        """The grammar as EBNF that ``from_ebnf`` reads."""
+        return show(self.rules)
+
+    def __repr__(self) -> str:
+        return f"<Grammar root={self.rules.root!r} rules={len(self.rules.rules)}>"
+
+    def _key(self) -> Any:
+        if self._flat is None:
+            self._flat = to_flat(self.rules)
+        return self._flat
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Grammar) and (self.rules is other.rules or self._key() == other._key())
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self._key(),)
+
+
+def _rebuild(flat: Any) -> Grammar:
+    return Grammar(from_flat(flat))
+
+
+def _combine(one: Grammar, other: Grammar, join: Any) -> Grammar:
+    """One root over both; rules of ``other`` whose names are taken get a fresh one."""
+    if not isinstance(other, Grammar):
+        raise GrammarError(f"a Grammar combines with a Grammar, not with {type(other).__name__}")
+    taken = dict(one.rules.rules)
+    renamed = {name: _fresh(name, taken, other.rules.rules) for name in other.rules.rules}
+    root, heads, entries = to_flat(other.rules)
+    moved = tuple(("reference", renamed[e[1]]) if e[0] == "reference" else e for e in entries)
+    second = from_flat((renamed[root], tuple((renamed[name], number) for name, number in heads), moved))
+    merged = {**taken, **second.rules}
+    top = _fresh("root", merged, {})
+    merged[top] = join(Reference(one.rules.root), Reference(second.root))
+    return Grammar(RuleSet(merged, top))
+
+
+def _fresh(name: str, taken: Mapping[str, Any], also: Mapping[str, Any]) -> str:
+    found = name
+    number = 2
+    while found in taken or (found != name and found in also):
+        found = f"{name}-{number}"
+        number += 1
+    return found

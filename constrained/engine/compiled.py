@@ -1,0 +1,227 @@
+"""A grammar made ready for one vocabulary: the object that requests share.
+
+A ``CompiledGrammar`` holds the lowered program and the one automaton that all its matchers drive. States are int
+handles; equal situations have equal handles, so a caller may keep, compare and copy them freely. The state-level
+methods below are what ``GrammarMatcher`` is made of.
+
+When the automaton outgrows ``Limits.max_states`` or ``max_automaton_bytes`` it begins a new *epoch*: every handle
+becomes stale, and using one raises ``StaleState``. Matchers re-root by replaying what they accepted; callers of the
+state-level API that want to live through an epoch do the same.
+
+Thread safety: everything here may be called from any thread; the kernel takes the automaton's lock for each call.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from constrained.engine.lowering import lower
+from constrained.engine.open_vocabulary import LiveTokens
+from constrained.engine.vocabulary_tables import VocabularyTrie, trie_of
+from constrained.errors import GrammarLimitError, UnsatisfiableGrammarError
+from constrained.grammar.flat import from_flat, to_flat
+from constrained.grammar.ir import RuleSet
+from constrained.kernel.automaton import Automaton, ThreadLimitReached
+from constrained.kernel.mask_walk import StaleState, TokenAutomaton, WalkLimitReached
+from constrained.limits import Limits
+from constrained.vocabulary import TokenizerInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["CompiledGrammar", "StaleState", "compile_rules", "limit_error"]
+
+KERNEL_LIMITS = (ThreadLimitReached, WalkLimitReached)
+"""What the kernel raises where a budget ends; ``limit_error`` words it."""
+
+
+class CompiledGrammar:
+    """Made by ``GrammarCompiler``; see the module docstring.
+
+    Attributes:
+        rules: the grammar.
+        tokenizer_info: the vocabulary.
+        limits: the budgets it was compiled with.
+        automaton: the kernel object behind the state-level API.
+    """
+
+    __slots__ = ("__weakref__", "automaton", "limits", "live", "program", "rules", "tables", "tokenizer_info")
+
+    def __init__(self, rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits) -> None:
+        self.rules = rules
+        self.tokenizer_info = tokenizer_info
+        self.limits = limits
+        self.tables: VocabularyTrie = trie_of(tokenizer_info)
+        self.program = lower(
+            rules, limits, unspellable=tokenizer_info.unspellable_bytes, resolve_tokens=self.tables.resolve
+        )
+        self.automaton = TokenAutomaton(
+            Automaton(self.program, limits.max_threads),
+            self.tables.trie,
+            tokenizer_info.token_data,
+            tokenizer_info.token_offsets,
+            list(tokenizer_info.stop_token_ids),
+            self.program.regions,
+            self.program.token_sets,
+            limits.max_mask_bytes,
+            limits.max_walk_nodes,
+        )
+        self.live: LiveTokens | None = None
+        if not tokenizer_info.closed:
+            self.live = LiveTokens(self.automaton, tokenizer_info, limits)
+            if not self.live.is_live(self.automaton.start()):
+                raise UnsatisfiableGrammarError(
+                    "no text of the grammar can be spelled with the tokens of this vocabulary",
+                    hint="the vocabulary has bytes only inside longer tokens; allow a text it can write",
+                )
+
+    # ---- the state-level API -------------------------------------------------------------------------
+
+    @property
+    def start_state(self) -> int:
+        """The state of the empty text."""
+        state: int = self.automaton.start()
+        return state
+
+    def next_state(self, state: int, token_id: int) -> int:
+        """The state after a token, 0 if it is not allowed. Stop tokens are not steps: see ``is_complete``.
+
+        Raises ``GrammarLimitError`` and ``StaleState``; the automaton stays usable.
+        """
+        try:
+            after: int = self.automaton.next(state, token_id)
+        except KERNEL_LIMITS as error:
+            raise limit_error(error, self) from None
+        if after and self.live is not None and not self.live.is_live(after):
+            return 0
+        return after
+
+    def advance(self, state: int, data: bytes) -> int:
+        """The state after bytes, 0 if they leave the language. Raises as ``next_state``."""
+        try:
+            after: int = self.automaton.advance(state, data)
+        except KERNEL_LIMITS as error:
+            raise limit_error(error, self) from None
+        return after
+
+    def is_complete(self, state: int) -> bool:
+        """Whether the text may end here, that is whether stop tokens are allowed."""
+        done: bool = self.automaton.complete(state)
+        return done
+
+    def fill_at(self, state: int, address: int) -> int:
+        """Write the token bitmask of a state to memory (``ceil(V / 32)`` 32-bit words); returns the allowed count.
+
+        Only with compiled kernels and a closed vocabulary; ``fill`` is the way that always works.
+        """
+        try:
+            count: int = self.automaton.fill_at(state, address)
+        except KERNEL_LIMITS as error:
+            raise limit_error(error, self) from None
+        return count
+
+    def fill(self, state: int, bitmask: Any, index: int) -> int:
+        """Write the token bitmask of a state into row ``index`` of an int32 array ``[B, ceil(V / 32)]``.
+
+        Returns how many tokens are allowed. The array's shape is not checked here.
+        """
+        try:
+            count: int = self.automaton.fill(state, bitmask, index)
+            if self.live is not None:
+                count = self.live.prune(state, bitmask, index)
+        except KERNEL_LIMITS as error:
+            raise limit_error(error, self) from None
+        return count
+
+    def allowed_ids(self, state: int) -> list[int]:
+        """The ids a mask allows, in order, stop tokens included."""
+        try:
+            ids: list[int] = self.automaton.allowed_ids(state)
+            if self.live is not None:
+                ids = self.live.keep(state, ids)
+        except KERNEL_LIMITS as error:
+            raise limit_error(error, self) from None
+        return ids
+
+    def allowed_count(self, state: int) -> int:
+        """How many ids a mask allows, stop tokens included."""
+        if self.live is not None:
+            return len(self.allowed_ids(state))
+        try:
+            count: int = self.automaton.allowed_count(state)
+        except KERNEL_LIMITS as error:
+            raise limit_error(error, self) from None
+        return count
+
+    def shortest_completion(self, state: int, limit: int = 1 << 20) -> bytes:
+        """The bytes of a shortest text that completes ``state``, at most ``limit`` of them.
+
+        Raises ``UnsatisfiableGrammarError`` where only a token named by the grammar leads to an end.
+        """
+        found: bytes | None = self.automaton.shortest(state, limit)
+        if found is None:
+            raise UnsatisfiableGrammarError("only a token that the grammar names leads to an end from here",
+                                            hint="ask for the mask and take that token")
+        return found
+
+    # ---- the whole -----------------------------------------------------------------------------------
+
+    def renew_if_full(self) -> bool:
+        """Begin a new epoch if the automaton has outgrown its budget; True if it did."""
+        _, states, _, _, _ = self.automaton.counts()
+        if states <= self.limits.max_states and self.automaton.memory() <= self.limits.max_automaton_bytes:
+            return False
+        self.automaton.new_epoch()
+        if self.live is not None:
+            self.live = LiveTokens(self.automaton, self.tokenizer_info, self.limits)
+        return True
+
+    @property
+    def memory_size_bytes(self) -> int:
+        """Bytes of this grammar alone; the vocabulary's tables are shared."""
+        held: int = self.automaton.memory() + 100 * len(self.program.position_accept)
+        return held
+
+    def rules_at(self, state: int) -> list[str]:
+        """The rules in which something can be read now, in the grammar's own names."""
+        names = self.program.rule_names
+        origin = self.program.position_rule
+        found = {names[origin[p]]: None for thread in self.automaton.threads(state) for p in thread if origin[p] >= 0}
+        return list(found)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (to_flat(self.rules), self.tokenizer_info, self.limits)
+
+    def __repr__(self) -> str:
+        epoch, states, _, masks, _ = self.automaton.counts()
+        return (f"<CompiledGrammar root={self.rules.root!r} positions={len(self.program.position_accept)} "
+                f"vocab_size={self.tokenizer_info.vocab_size} epoch={epoch} states={states} masks={masks}>")
+
+
+def compile_rules(rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits | None = None) -> CompiledGrammar:
+    """A grammar ready for a vocabulary.
+
+    Raises ``UnsatisfiableGrammarError`` if no text fits, ``GrammarLimitError`` beyond a budget, ``GrammarError`` for a
+    token that the vocabulary lacks.
+    """
+    return CompiledGrammar(rules, tokenizer_info, limits or Limits())
+
+
+def limit_error(error: Exception, compiled: CompiledGrammar) -> GrammarLimitError:
+    """The typed error for a budget that ended inside the kernel."""
+    if isinstance(error, WalkLimitReached):
+        return GrammarLimitError("max_walk_nodes", compiled.limits.max_walk_nodes, "a mask needs too many trie nodes")
+    threads, loop = error.args
+    where = "ambiguity"
+    if loop >= 0:
+        program = compiled.program
+        rule = program.rule_names[program.position_rule[program.loop_positions[loop]]]
+        most = program.loop_maximum[loop]
+        bounds = f"{{{program.loop_minimum[loop]},{most if most >= 0 else ''}}}"
+        where = f"the repetition {bounds} in rule {rule!r:.100}, whose body overlaps what stands around it,"
+    return GrammarLimitError("max_threads", compiled.limits.max_threads,
+                             f"{where} needs {threads} alternatives at once")
+
+
+def _rebuild(flat: Any, info: TokenizerInfo, limits: Limits) -> CompiledGrammar:
+    return CompiledGrammar(from_flat(flat), info, limits)

@@ -1,0 +1,389 @@
+"""``GrammarMatcher``: one generation under one grammar.
+
+A matcher is a state handle and the list of handles before it, so ``fork`` copies a list, ``rollback`` cuts one, and
+everything found about a state serves all matchers of the grammar. One accepted token, or one accepted string, is one
+step of the history. Memory: two words a step.
+
+A matcher belongs to one thread at a time; the compiled grammar behind it is shared freely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from constrained.engine.buffers import RowFinder
+from constrained.engine.compiled import KERNEL_LIMITS, CompiledGrammar, StaleState, limit_error
+from constrained.engine.forced import forced_tokens, whole_characters
+from constrained.errors import ConstrainedError
+from constrained.kernel import is_compiled
+
+__all__ = ["GrammarMatcher"]
+
+NATIVE = is_compiled()
+"""Whether masks can be written by address; uncompiled they go through array views."""
+
+CHECK_EVERY = 256
+"""Steps and masks between two looks at the automaton's memory."""
+
+Step = int | bytes
+
+
+class GrammarMatcher:
+    """Follows one text through a grammar, token by token.
+
+    Args:
+        compiled: the grammar.
+        override_stop_tokens: the ids that end this text, instead of the vocabulary's.
+        terminate_without_stop_token: the text ends by itself as soon as nothing but an end can follow.
+
+    Raises:
+        ConstrainedError: a stop token is out of range.
+    """
+
+    __slots__ = (
+        "_auto", "_calls", "_compiled", "_finder", "_history", "_native", "_state", "_steps", "_stops", "_stops_given",
+        "_terminated", "_without_stop",
+    )
+
+    def __init__(
+        self,
+        compiled: CompiledGrammar,
+        *,
+        override_stop_tokens: Iterable[int] | int | None = None,
+        terminate_without_stop_token: bool = False,
+    ) -> None:
+        info = compiled.tokenizer_info
+        self._compiled = compiled
+        self._auto = compiled.automaton
+        self._finder = RowFinder(self._auto.words)
+        self._native = NATIVE and compiled.live is None
+        self._stops_given = override_stop_tokens is not None
+        stops = info.stop_token_ids if override_stop_tokens is None else (
+            (override_stop_tokens,) if isinstance(override_stop_tokens, int) else override_stop_tokens)
+        self._stops = frozenset(stops)
+        for stop in self._stops:
+            if not isinstance(stop, int) or not 0 <= stop < info.vocab_size:
+                raise ConstrainedError(f"stop token {stop!r:.50} is not an id below {info.vocab_size}")
+        self._without_stop = terminate_without_stop_token
+        self._calls = 0
+        self._state: int = self._auto.start()
+        self._history: list[int] = []
+        self._steps: list[Step] = []
+        self._terminated = False
+        if terminate_without_stop_token:
+            self._terminated = self._is_final()
+
+    # ---- stepping ------------------------------------------------------------------------------------
+
+    def accept_token(self, token_id: int) -> bool:
+        """Take a token. False, and nothing changes, if it is not allowed here (or the text has ended).
+
+        A stop token is allowed where the text may end, and ends it. A stop token that the grammar itself names at
+        this place is taken as the grammar's. Ids out of range are not allowed anywhere.
+
+        Raises:
+            GrammarLimitError: a budget ended; the matcher stays where it is and usable.
+        """
+        if self._terminated:
+            return False
+        after = self._next(token_id)
+        if after == 0:
+            if token_id in self._stops and self._compiled.is_complete(self._fresh()):
+                self._push(token_id, self._state)
+                self._terminated = True
+                return True
+            return False
+        self._push(token_id, after)
+        if self._without_stop:
+            self._terminated = self._is_final()
+        return True
+
+    def accept_tokens(self, token_ids: Iterable[int]) -> int:
+        """Take tokens up to the first that is not allowed; returns how many were taken."""
+        count = 0
+        for token_id in token_ids:
+            if not self.accept_token(token_id):
+                break
+            count += 1
+        return count
+
+    def accept_string(self, text: str | bytes) -> bool:
+        """Take text, as one step whatever its tokens. False, and nothing changes, if it does not fit."""
+        data = text.encode() if isinstance(text, str) else bytes(text)
+        if self._terminated:
+            return not data
+        after = self._compiled.advance(self._fresh(), data)
+        if after == 0:
+            return False
+        self._push(data, after)
+        if self._without_stop:
+            self._terminated = self._is_final()
+        return True
+
+    def validate_tokens(self, token_ids: Iterable[int]) -> int:
+        """How many of the tokens could be taken one after the other; nothing changes."""
+        if self._terminated:
+            return 0
+        state = self._fresh()
+        count = 0
+        for token_id in token_ids:
+            after = self._compiled.next_state(state, token_id) if isinstance(token_id, int) else 0
+            if after == 0:
+                if token_id in self._stops and self._compiled.is_complete(state):
+                    count += 1
+                break
+            state = after
+            count += 1
+        return count
+
+    def rollback(self, num_tokens: int = 1) -> None:
+        """Undo the last steps. Raises ``ConstrainedError`` if there are not that many."""
+        if num_tokens < 0 or num_tokens > len(self._history):
+            raise ConstrainedError(f"cannot undo {num_tokens} steps: {len(self._history)} were taken")
+        if num_tokens:
+            self._state = self._history[-num_tokens]
+            del self._history[-num_tokens:]
+            del self._steps[-num_tokens:]
+            self._terminated = False
+
+    def fork(self) -> GrammarMatcher:
+        """A second matcher at the same place; the two go on independently."""
+        other = GrammarMatcher.__new__(GrammarMatcher)
+        for name in GrammarMatcher.__slots__:
+            setattr(other, name, getattr(self, name))
+        other._history = self._history.copy()
+        other._steps = self._steps.copy()
+        other._finder = RowFinder(self._finder.words)
+        return other
+
+    def reset(self) -> None:
+        """Back to the empty text."""
+        self._state = self._auto.start()
+        self._history.clear()
+        self._steps.clear()
+        self._terminated = self._without_stop and self._is_final()
+
+    # ---- masks ---------------------------------------------------------------------------------------
+
+    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
+        """Write which tokens are allowed next into row ``index``; the whole row is written.
+
+        Args:
+            bitmask: writable, C-contiguous, int32 ``[B, ceil(V / 32)]``: numpy, or torch on the CPU.
+            index: the row.
+
+        Returns:
+            Whether the row needs to be applied: False if every token is allowed.
+
+        After the end the row allows the stop tokens only. Raises ``BitmaskError`` for a wrong array and
+        ``GrammarLimitError`` where a budget ends.
+        """
+        if self._terminated or self._stops_given:
+            return self._fill_plainly(bitmask, index)
+        if self._native:
+            address = self._finder.address(bitmask, index)
+            try:
+                allowed: int = self._auto.fill_at(self._state, address)
+            except StaleState:
+                allowed = self._compiled.fill_at(self._fresh(), address)
+            except KERNEL_LIMITS as error:
+                raise limit_error(error, self._compiled) from None
+        else:
+            allowed = self._compiled.fill(self._fresh(), self._finder.view(bitmask, index), index)
+        self._calls += 1
+        if self._calls >= CHECK_EVERY:
+            self._look_at_memory()
+        return allowed != self._auto.vocab_size
+
+    def _fill_plainly(self, bitmask: Any, index: int) -> bool:
+        """The rare rows: after the end, and with stop tokens of the matcher's own."""
+        view = self._finder.view(bitmask, index)
+        if self._terminated:
+            view[index] = 0
+        else:
+            self._compiled.fill(self._fresh(), view, index)
+            named = set(self.allowed_token_ids())
+            for stop in self._compiled.tokenizer_info.stop_token_ids:
+                if stop not in named:
+                    self._set_bit(view, index, stop, False)
+        if self._terminated or self._compiled.is_complete(self._state):
+            for stop in self._stops:
+                self._set_bit(view, index, stop, True)
+        return True
+
+    @staticmethod
+    def _set_bit(view: Any, index: int, token_id: int, on: bool) -> None:
+        word = int(view[index, token_id >> 5]) & 0xFFFFFFFF
+        bit = 1 << (token_id & 31)
+        word = word | bit if on else word & ~bit
+        view[index, token_id >> 5] = word - (1 << 32) if word >= 1 << 31 else word
+
+    def allowed_token_ids(self) -> list[int]:
+        """The ids allowed next, in order, as a list (costs a list of all of them)."""
+        if self._terminated:
+            return sorted(self._stops)
+        state = self._fresh()
+        ids = self._compiled.allowed_ids(state)
+        if not self._stops_given:
+            return ids
+        usual = set(self._compiled.tokenizer_info.stop_token_ids)
+        kept = {i for i in ids if i not in usual or self._compiled.next_state(state, i)}
+        if self._compiled.is_complete(state):
+            kept |= self._stops
+        return sorted(kept)
+
+    def allowed_token_count(self) -> int:
+        """How many ids are allowed next."""
+        if self._terminated or self._stops_given:
+            return len(self.allowed_token_ids())
+        return self._compiled.allowed_count(self._fresh())
+
+    def fill_draft_tree_bitmask(self, token_ids: Sequence[int], parents: Sequence[int], bitmask: Any,
+                                index: int = 0) -> list[bool]:
+        """Masks for a whole tree of draft tokens in one call; the matcher does not move.
+
+        Row ``index`` is for the present place, row ``index + 1 + i`` for the place after draft token ``i``, whose
+        parent is draft token ``parents[i] < i``, or the present place for -1.
+
+        Returns:
+            For each draft token whether it is allowed where it stands (with all before it). Rows after a token that is
+            not allowed allow nothing; a stop token ends its branch and its row allows the stop tokens only.
+        """
+        if len(token_ids) != len(parents):
+            raise ConstrainedError(f"{len(token_ids)} draft tokens but {len(parents)} parents")
+        self.fill_next_token_bitmask(bitmask, index)
+        view = self._finder.view(bitmask, index + len(token_ids))
+        here = self.fork()
+        places: list[GrammarMatcher | None] = []
+        for i, (token_id, parent) in enumerate(zip(token_ids, parents, strict=True)):
+            if not -1 <= parent < i:
+                raise ConstrainedError(f"the parent of draft token {i} must be before it, not {parent}")
+            before = here if parent < 0 else places[parent]
+            place = before.fork() if before is not None else None
+            if place is not None and not place.accept_token(token_id):
+                place = None
+            places.append(place)
+            if place is None:
+                view[index + 1 + i] = 0
+            else:
+                place.fill_next_token_bitmask(view, index + 1 + i)
+        return [place is not None for place in places]
+
+    # ---- looking ahead -------------------------------------------------------------------------------
+
+    def is_completed(self) -> bool:
+        """Whether the text may end here."""
+        return self._terminated or self._compiled.is_complete(self._fresh())
+
+    def is_terminated(self) -> bool:
+        """Whether the text has ended: a stop token was taken."""
+        return self._terminated
+
+    def find_jump_forward_string(self) -> str:
+        """The text that must follow: whole characters, empty where there is a choice or the text may end."""
+        return "" if self._terminated else whole_characters(self._forced())
+
+    def compute_ff_tokens(self) -> list[int]:
+        """The tokens that must follow, as the tokenizer would write them; see ``engine.forced`` for the rule.
+
+        Each of them can be taken one after the other. Nothing changes.
+        """
+        if self._terminated:
+            return []
+        data = self._forced()
+        if not data:
+            return []
+        ids = forced_tokens(data, self._compiled.tokenizer_info, self._compiled.tables.trie)
+        return ids[: self.validate_tokens(ids)]
+
+    def shortest_completion(self) -> bytes:
+        """The bytes of a shortest text that completes this one; empty if it may end here.
+
+        Raises ``UnsatisfiableGrammarError`` where only a token named by the grammar leads to an end.
+        """
+        return b"" if self._terminated else self._compiled.shortest_completion(self._fresh())
+
+    def distance_to_end(self) -> int:
+        """Fewest bytes that complete the text."""
+        return 0 if self._terminated else int(self._auto.distance(self._fresh()))
+
+    # ---- places --------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> int:
+        """The state handle (see ``CompiledGrammar``): equal places have equal handles within an epoch."""
+        return self._fresh()
+
+    @property
+    def compiled(self) -> CompiledGrammar:
+        """The grammar."""
+        return self._compiled
+
+    @property
+    def stop_token_ids(self) -> frozenset[int]:
+        """The ids that end this text."""
+        return self._stops
+
+    @property
+    def num_steps(self) -> int:
+        """Steps taken so far: how far ``rollback`` can go."""
+        return len(self._history)
+
+    def __repr__(self) -> str:
+        end = "terminated" if self._terminated else "completed" if self.is_completed() else "open"
+        return f"<GrammarMatcher {end} after {len(self._history)} steps of {self._compiled.rules.root!r}>"
+
+    # ---- inside --------------------------------------------------------------------------------------
+
+    def _forced(self, most: int = 4096) -> bytes:
+        found: bytes = self._auto.forced_bytes(self._fresh(), most)
+        return found
+
+    def _is_final(self) -> bool:
+        """Whether nothing but the end can follow."""
+        state = self._fresh()
+        if not self._compiled.is_complete(state):
+            return False
+        return not self._auto.threads(state)
+
+    def _next(self, token_id: int) -> int:
+        try:
+            after: int = self._auto.next(self._state, token_id)
+        except StaleState:
+            return self._compiled.next_state(self._fresh(), token_id)
+        except KERNEL_LIMITS as error:
+            raise limit_error(error, self._compiled) from None
+        except (TypeError, OverflowError):
+            return 0
+        if after and self._compiled.live is not None and not self._compiled.live.is_live(after):
+            return 0
+        return after
+
+    def _push(self, step: Step, after: int) -> None:
+        self._history.append(self._state)
+        self._steps.append(step)
+        self._state = after
+        self._calls += 1
+        if self._calls >= CHECK_EVERY:
+            self._look_at_memory()
+
+    def _look_at_memory(self) -> None:
+        self._calls = 0
+        if self._compiled.renew_if_full():
+            self._fresh()
+
+    def _fresh(self) -> int:
+        """The present state's handle, of the present epoch: after a new one the history is replayed."""
+        state = self._state
+        while not self._auto.is_fresh(state):
+            state = self._auto.start()
+            history: list[int] = []
+            for step in self._steps:
+                history.append(state)
+                if isinstance(step, bytes):
+                    state = self._auto.advance(state, step)
+                elif not (self._terminated and len(history) == len(self._steps)):
+                    state = self._auto.next(state, step)
+            self._history, self._state = history, state
+        return state

@@ -1,0 +1,100 @@
+"""Grammars as flat lists of plain values: for pickles, caches and equality.
+
+Expression trees may be deep and shared, so neither ``pickle`` nor ``==`` may walk them by recursion. Here every distinct
+node is one entry ``(tag, ...)`` that names its parts by number, parts first. Equal trees built alike give equal lists.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from constrained.grammar.ir import (
+    AnyTextUntil,
+    ByteDfa,
+    CharClass,
+    Choice,
+    Expr,
+    Literal,
+    Reference,
+    Repeat,
+    RuleSet,
+    Sequence,
+    TokenReference,
+    children,
+)
+
+__all__ = ["from_flat", "to_flat"]
+
+Flat = tuple[str, tuple[tuple[str, int], ...], tuple[tuple[Any, ...], ...]]
+"""``(root, rules as (name, entry), entries)``."""
+
+
+def to_flat(rules: RuleSet) -> Flat:
+    """Entries of all rules; shared nodes are one entry."""
+    numbers: dict[int, int] = {}
+    entries: list[tuple[Any, ...]] = []
+    heads: list[tuple[str, int]] = []
+    for name, expr in rules.rules.items():
+        stack: list[Expr] = [expr]
+        while stack:
+            node = stack[-1]
+            if id(node) in numbers:
+                stack.pop()
+                continue
+            waiting = [child for child in children(node) if id(child) not in numbers]
+            if waiting:
+                stack.extend(reversed(waiting))
+                continue
+            stack.pop()
+            numbers[id(node)] = len(entries)
+            entries.append(_entry(node, numbers))
+        heads.append((name, numbers[id(expr)]))
+    return rules.root, tuple(heads), tuple(entries)
+
+
+def _entry(node: Expr, numbers: dict[int, int]) -> tuple[Any, ...]:
+    parts = tuple(numbers[id(child)] for child in children(node))
+    if isinstance(node, Literal):
+        return ("literal", node.data)
+    if isinstance(node, CharClass):
+        return ("class", node.ranges)
+    if isinstance(node, Sequence):
+        return ("sequence", parts)
+    if isinstance(node, Choice):
+        return ("choice", parts)
+    if isinstance(node, Repeat):
+        return ("repeat", parts[0], node.minimum, node.maximum)
+    if isinstance(node, Reference):
+        return ("reference", node.name)
+    if isinstance(node, TokenReference):
+        return ("token", node.tokens, node.exclude)
+    if isinstance(node, AnyTextUntil):
+        return ("until", node.stops, node.consume)
+    return ("dfa", node.transitions, tuple(sorted(node.accepting)))
+
+
+def from_flat(flat: Flat) -> RuleSet:
+    """The rules again."""
+    root, heads, entries = flat
+    nodes: list[Expr] = []
+    for entry in entries:
+        tag = entry[0]
+        if tag == "literal":
+            nodes.append(Literal(entry[1]))
+        elif tag == "class":
+            nodes.append(CharClass(entry[1]))
+        elif tag == "sequence":
+            nodes.append(Sequence(tuple(nodes[i] for i in entry[1])))
+        elif tag == "choice":
+            nodes.append(Choice(tuple(nodes[i] for i in entry[1])))
+        elif tag == "repeat":
+            nodes.append(Repeat(nodes[entry[1]], entry[2], entry[3]))
+        elif tag == "reference":
+            nodes.append(Reference(entry[1]))
+        elif tag == "token":
+            nodes.append(TokenReference(entry[1], entry[2]))
+        elif tag == "until":
+            nodes.append(AnyTextUntil(entry[1], entry[2]))
+        else:
+            nodes.append(ByteDfa(entry[1], frozenset(entry[2])))
+    return RuleSet({name: nodes[number] for name, number in heads}, root)
