@@ -121,8 +121,14 @@ class _Reader:
         return rules
 
     def _collect_names(self) -> None:
+        depth = 0
         for match in _TOKEN.finditer(self.source.text):
-            if match.lastgroup == "head":
+            if match.lastgroup == "sign":
+                depth += 1 if match["sign"][0] == "(" else -1 if match["sign"] == ")" else 0
+                if depth > self.limits.max_nesting:  # before the rest of a hostile text is scanned
+                    self._too_deep()
+            elif match.lastgroup == "head":
+                depth = 0
                 name, offset = match["head"], match.start("head")
                 if name in self.defined:
                     line, _ = self.source.place(self.defined[name])
@@ -130,6 +136,9 @@ class _Reader:
                 self.defined[name] = offset
             elif match.lastgroup == "bad":
                 return  # the second pass says what is wrong
+
+    def _too_deep(self) -> NoReturn:
+        raise GrammarLimitError("max_nesting", self.limits.max_nesting, "groups are nested too deep")
 
     def _next(self) -> re.Match[str]:
         match = next(self.tokens, None)
@@ -166,7 +175,7 @@ class _Reader:
                     if sign == "(=" and stack:
                         source.fail(offset, "a look-ahead (= ...) stands at the end of a rule, outside of all groups")
                     if len(stack) >= self.limits.max_nesting:
-                        raise GrammarLimitError("max_nesting", self.limits.max_nesting, "groups are nested too deep")
+                        self._too_deep()
                     stack.append(group)
                     group = _Group(offset, ahead=sign == "(=")
                 elif sign == ")":
