@@ -6,7 +6,7 @@ All checks come before the first tensor is read: a checkpoint with a missing, ex
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from constrained.decoder.models.linear import DenseLinear, Int4Linear, Linear
 from constrained.decoder.models.transformer import DecoderModel, LayerWeights
 from constrained.errors import echo
 
-__all__ = ["assemble", "expected_shapes"]
+__all__ = ["assemble", "check_tensors", "expected_shapes"]
 
 EMBEDDING, FINAL_NORM, HEAD = "model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"
 IGNORED = re.compile(r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq")
@@ -59,19 +59,20 @@ def assemble(config: ModelConfig, source: TensorSource, *, dtype: torch.dtype, d
     Raises :class:`CheckpointError` naming the first missing, extra or misshapen tensors, :class:`ModelError` where
     ``quantized`` finds nothing to keep quantised.
     """
-    _check(config, source)
+    allowed = frozenset({HEAD}) if config.tied else frozenset()  # a tied checkpoint may store the same matrix twice
+    check_tensors(expected_shapes(config), source, config.family, allowed)
     return _Assembler(config, source, dtype, device, quantized).model()
 
 
-def _check(config: ModelConfig, source: TensorSource) -> None:
-    expected = expected_shapes(config)
+def check_tensors(expected: Mapping[str, tuple[int, ...]], source: TensorSource, family: str,
+                  allowed: Collection[str]) -> None:
+    """Names and shapes of ``source`` against ``expected``; ``allowed`` ones may be there too."""
     present = set(source.names())
     if missing := sorted(expected.keys() - present):
         raise CheckpointError(f"{len(missing)} tensors are missing: {_some(missing)}")
-    allowed = {HEAD} if config.tied else set()  # a tied checkpoint may store the same matrix twice
-    extra = sorted(name for name in present - expected.keys() - allowed if not IGNORED.fullmatch(name))
+    extra = sorted(name for name in present - expected.keys() - set(allowed) if not IGNORED.fullmatch(name))
     if extra:
-        raise CheckpointError(f"{len(extra)} tensors belong to no part of a {config.family} model: {_some(extra)}")
+        raise CheckpointError(f"{len(extra)} tensors belong to no part of a {family} model: {_some(extra)}")
     for name, shape in expected.items():
         if tuple(source.shape(name)) != shape:
             raise CheckpointError(f"tensor {echo(name)} is {tuple(source.shape(name))}, the configuration says {shape}")

@@ -2,8 +2,8 @@
 
 After the metadata (read by :mod:`constrained.vocabulary.gguf_metadata`) come the tensor descriptions: name, dimensions
 with the fastest first, type, offset; then padding to ``general.alignment`` and the data. Every read is bounds-checked,
-so a cut or hostile file is a :class:`CheckpointError` and never a crash. Parsing SmolLM2's 272 tensors and 98,000 strings
-takes about 0.2 s; tensor data stay on disk until they are used.
+so a cut or hostile file is a :class:`CheckpointError` and never a crash. Parsing SmolLM2's 272 tensors and 98,000
+strings takes about 0.2 s; tensor data stay on disk until they are used.
 """
 
 from __future__ import annotations

@@ -14,8 +14,10 @@ from constrained.decoder.loaders.assemble import assemble
 from constrained.decoder.loaders.gguf import GGUFSource, config_from_gguf
 from constrained.decoder.loaders.gguf_file import read_gguf
 from constrained.decoder.loaders.safetensors_dir import SafetensorsSource, read_json
+from constrained.decoder.loaders.t5 import assemble_t5, t5_config
+from constrained.decoder.models.base import BaseDecoder
+from constrained.decoder.models.config import CoreConfig
 from constrained.decoder.models.config_hf import config_from_dict
-from constrained.decoder.models.transformer import DecoderModel
 
 if TYPE_CHECKING:
     from constrained.vocabulary import TokenizerInfo
@@ -34,7 +36,7 @@ class LoadedModel:
     ``source`` is where it came from.
     """
 
-    model: DecoderModel
+    model: BaseDecoder
     tokenizer_info: TokenizerInfo | None
     chat_template: str | None
     stop_token_ids: tuple[int, ...]
@@ -78,8 +80,15 @@ def _load_gguf(path: Path, dtype: torch.dtype, device: torch.device, quantized: 
 
 
 def _load_directory(path: Path, dtype: torch.dtype, device: torch.device, tokenizer: bool) -> LoadedModel:
-    config = config_from_dict(read_json(path / "config.json"))
-    model = assemble(config, SafetensorsSource(path), dtype=dtype, device=device)
+    raw = read_json(path / "config.json")
+    config: CoreConfig
+    model: BaseDecoder
+    if raw.get("model_type") == "t5":
+        config = t5 = t5_config(raw)
+        model = assemble_t5(t5, SafetensorsSource(path), dtype=dtype, device=device)
+    else:
+        config = dense = config_from_dict(raw)
+        model = assemble(dense, SafetensorsSource(path), dtype=dtype, device=device)
     stops = list(config.eos_token_ids)
     if (path / "generation_config.json").exists():
         more = read_json(path / "generation_config.json").get("eos_token_id")

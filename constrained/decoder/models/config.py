@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from constrained.decoder.errors import ModelError
+from constrained.decoder.models.activations import ACTIVATION_FUNCTIONS
 
-__all__ = ["ACTIVATIONS", "MAX_LAYERS", "CoreConfig", "ModelConfig", "RopeConfig", "checked_layers"]
+__all__ = ["MAX_LAYERS", "CoreConfig", "ModelConfig", "RopeConfig", "checked_layers"]
 
-ACTIVATIONS = ("silu", "gelu", "gelu_tanh")
 MAX_LAYERS = 1024
 """More layers than any model has: a wrong number must not allocate gigabytes."""
 
@@ -103,8 +103,9 @@ class ModelConfig(CoreConfig):
             raise ModelError("layer_ropes points outside ropes")
         if any(window is not None and window < 1 for window in self.layer_windows):
             raise ModelError("a sliding window must be positive")
-        if self.activation not in ACTIVATIONS:
-            raise ModelError(f"unknown activation {self.activation!r}", hint=f"known: {', '.join(ACTIVATIONS)}")
+        if self.activation not in ACTIVATION_FUNCTIONS:
+            raise ModelError(f"unknown activation {self.activation!r}",
+                             hint=f"known: {', '.join(ACTIVATION_FUNCTIONS)}")
 
     @property
     def scale(self) -> float:

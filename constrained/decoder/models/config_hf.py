@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from constrained.decoder.errors import CheckpointError
+from constrained.decoder.models.activations import HUGGING_FACE_NAMES
 from constrained.decoder.models.config import ModelConfig, RopeConfig, checked_layers
 from constrained.decoder.models.rope import ROPE_KINDS
 from constrained.errors import echo
 
 __all__ = ["FAMILIES", "config_from_dict"]
 
-_ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu": "gelu", "gelu_pytorch_tanh": "gelu_tanh"}
 _ROPE_NUMBERS = ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings", "beta_fast",
                  "beta_slow", "attention_factor", "mscale", "mscale_all_dim", "truncate")
 Raw = Mapping[str, Any]
@@ -123,9 +123,9 @@ def _build(raw: Raw, family: str, **changes: Any) -> ModelConfig:
 
 
 def _activation(name: str) -> str:
-    if name not in _ACTIVATIONS:
-        raise CheckpointError(f"unknown activation {echo(name)}", hint=f"known: {', '.join(_ACTIVATIONS)}")
-    return _ACTIVATIONS[name]
+    if name not in HUGGING_FACE_NAMES:
+        raise CheckpointError(f"unknown activation {echo(name)}", hint=f"known: {', '.join(HUGGING_FACE_NAMES)}")
+    return HUGGING_FACE_NAMES[name]
 
 
 def _ids(value: object) -> tuple[int, ...]:

@@ -13,13 +13,14 @@ Small kernels dominate a single-token step on fast hardware: twelve a layer besi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 import torch.nn.functional as functional
 
+from constrained.decoder.models.activations import ACTIVATION_FUNCTIONS
 from constrained.decoder.models.base import BaseDecoder, DecoderOutput, kept_positions, pack
 from constrained.decoder.models.config import ModelConfig
 from constrained.decoder.models.head import OutputHead
@@ -65,7 +66,7 @@ class DecoderModel(BaseDecoder):
         self._layers = tuple(layers)
         self._final_norm = final_norm
         self._head = output_head
-        self._activation = _ACTIVATIONS[config.activation]
+        self._activation = ACTIVATION_FUNCTIONS[config.activation]
         self._tables = tuple(RotaryTable(config, rope, dtype, self.device) for rope in config.ropes)
 
     @torch.inference_mode()
@@ -132,12 +133,3 @@ class DecoderModel(BaseDecoder):
         if weight is None or weight.dtype == x.dtype:
             return functional.rms_norm(x, x.shape[-1:], weight, self.config.rms_norm_eps)
         return functional.rms_norm(x.float(), x.shape[-1:], weight, self.config.rms_norm_eps).to(x.dtype)
-
-
-def _gelu_tanh(x: torch.Tensor) -> torch.Tensor:
-    return functional.gelu(x, approximate="tanh")
-
-
-_ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-    "silu": functional.silu, "gelu": functional.gelu, "gelu_tanh": _gelu_tanh,
-}
