@@ -72,12 +72,12 @@ def stale_kernels() -> list[str]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    from constrained.kernel import uncompiled_modules
-
     if PURE and REQUIRED:
         raise pytest.UsageError("CONSTRAINED_TEST_PURE and CONSTRAINED_REQUIRE_COMPILED exclude each other")
-    if not PURE and (stale := stale_kernels()):
+    if not PURE and (stale := stale_kernels()):  # before anything is imported: a stale kernel may not even load
         raise pytest.UsageError(f"newer than what was compiled from them: {', '.join(stale)}; run: {BUILD}")
+    from constrained.kernel import uncompiled_modules
+
     if REQUIRED and (missing := uncompiled_modules()):
         raise pytest.UsageError(f"not compiled: {', '.join(missing)}; run: {BUILD}")
 

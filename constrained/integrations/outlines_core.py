@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import outlines_core
 
+from constrained.api.grammar import Grammar
 from constrained.errors import BitmaskError, ConstrainedError, GrammarError, UnsatisfiableGrammarError, echo
 from constrained.frontends.ebnf import from_ebnf
 from constrained.frontends.regex import from_regex
@@ -56,17 +57,23 @@ class OutlinesCompiler:
         except ValueError as error:
             raise GrammarError(f"outlines-core refuses the vocabulary: {echo(str(error))}") from error
 
-    def compile_regex(self, pattern: str) -> OutlinesGrammar:
-        """The texts that ``pattern`` (Python syntax) matches in full."""
-        return self.compile_rules(from_regex(pattern, limits=self.limits))
+    def compile_regex(self, pattern: str, *, dialect: str = "python") -> OutlinesGrammar:
+        """Compile a regular expression; raises as ``Grammar.from_regex`` and ``compile_rules``."""
+        return self.compile_rules(from_regex(pattern, dialect=dialect, limits=self.limits))
 
-    def compile_grammar(self, grammar: str, *, root: str = "root") -> OutlinesGrammar:
-        """A grammar in EBNF whose rules do not contain themselves."""
-        return self.compile_rules(from_ebnf(grammar, root=root, limits=self.limits))
+    def compile_grammar(self, grammar: Grammar | str, *, root_rule_name: str = "root") -> OutlinesGrammar:
+        """Compile EBNF text or a ``Grammar`` whose rules do not contain themselves."""
+        if isinstance(grammar, Grammar):
+            return self.compile_rules(grammar.rules)
+        return self.compile_rules(from_ebnf(grammar, root=root_rule_name, limits=self.limits))
 
     def compile_rules(self, rules: RuleSet) -> OutlinesGrammar:
-        """Raises GrammarError where the grammar is not regular or outlines-core refuses it, GrammarLimitError
-        where its states times the vocabulary's tokens exceed ``Limits.max_walk_nodes``."""
+        """Compile rules.
+
+        Raises GrammarError where the grammar is not regular or outlines-core refuses it,
+        UnsatisfiableGrammarError where no text fits or none can be spelled, and GrammarLimitError where the
+        pattern's positions times the vocabulary's tokens exceed ``Limits.max_walk_nodes``.
+        """
         budget = self.limits.max_walk_nodes
         written = to_rust_regex(rules, budget // self._tokens, "max_walk_nodes", budget)
         index = None
