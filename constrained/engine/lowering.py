@@ -54,6 +54,7 @@ def lower(
         net.eps[root].append(last)
     net.accept.update(net.rule_exit)
     net.accept.add(last)
+    regions, position_region, loop_region = find_regions(net, starts)  # may split positions
     position_min, rule_min = _shortest(net, starts)
     if position_min[root] >= FAR:
         raise UnsatisfiableGrammarError(
@@ -63,7 +64,6 @@ def lower(
         )
     _drop_dead(net, position_min, rule_min)
     byte_class, class_byte = byte_classes(net.byte_edges)
-    regions, position_region, loop_region = find_regions(net, starts)
     return _flatten(net, root, starts, order, position_min, rule_min, byte_class, class_byte,
                     regions, position_region, loop_region)
 

@@ -116,23 +116,41 @@ def _bytes_only(net: Network, start: int, most: int = 2000) -> list[int] | None:
 
 
 def _lead_ins(net: Network, width: list[int], region: list[int], members: list[list[int]]) -> None:
+    """Count in the positions that lead into one region, and split those that do so with a part of their bytes.
+
+    The first letter of an identifier often shares its position with a quote or a keyword. What goes into the region
+    then moves to a position of its own, one epsilon away: the same paths, but a set that can be told apart.
+    """
     if len(members) == 1:
         return
     changed = True
     rounds = 0
-    candidates = [p for p in range(len(width)) if width[p] >= LEAD_IN and region[p] == 0
-                  and not net.call_edges[p] and p not in net.token_edges]
+    candidates = [p for p in range(len(width)) if width[p] >= LEAD_IN and region[p] == 0]
     while changed and rounds < 4:  # a character has four bytes: one round for each
         changed = False
         rounds += 1
         for p in candidates:
             if region[p]:
                 continue
-            targets = {_region_of(net, to, region) for _, _, to in net.byte_edges[p]}
-            if len(targets) == 1 and 0 not in targets:
-                (region[p],) = targets
-                members[region[p]].append(p)
+            parts: dict[int, list[tuple[int, int, int]]] = {}
+            for edge in net.byte_edges[p]:
+                parts.setdefault(_region_of(net, edge[2], region), []).append(edge)
+            plain = not net.call_edges[p] and p not in net.token_edges
+            for number, edges in parts.items():
+                if number == 0 or sum(hi - lo + 1 for lo, hi, _ in edges) < LEAD_IN:
+                    continue
                 changed = True
+                if len(parts) == 1 and plain:
+                    region[p] = number
+                    members[number].append(p)
+                    continue
+                twin = net.position(net.origin[p])
+                net.byte_edges[twin] = edges
+                net.byte_edges[p] = [edge for edge in net.byte_edges[p] if edge not in edges]
+                net.eps[p].append(twin)
+                region.append(number)
+                width.append(0)
+                members[number].append(twin)
 
 
 def _region_of(net: Network, p: int, region: list[int]) -> int:

@@ -52,7 +52,6 @@ cdef class TokenAutomaton:
     cdef int* task_node
     cdef int* rest_d
     cdef int* rest_n
-    cdef int* rest_row
     cdef int* first
     cdef int* w_exit
     cdef int* w_nexit
@@ -82,6 +81,7 @@ cdef class TokenAutomaton:
     cdef int _walk(self, int node) except -1 nogil
     cdef void _mark(self, int x) noexcept nogil
     cdef bint _split(self, int node, int x) except -1 nogil
+    cdef int _first_of_rest(self) except -1 nogil
     cdef int _hole_node(self, int d, int c) except -1 nogil
     cdef int _clamp(self, int loop, int c) noexcept nogil
     cdef int _step_rest(self, int k) except -1 nogil
@@ -93,6 +93,7 @@ cdef class TokenAutomaton:
     cdef int mask_of(self, int node) except -1 nogil
     cdef int _mark_token_sets(self, int node) except -1 nogil
     cdef int _store(self) except -1 nogil
+    cdef unsigned long long _hash_scratch(self, int seed) noexcept nogil
     cdef int _rehash_masks(self) except -1 nogil
     cdef bint _same(self, int m, int count) noexcept nogil
     cdef int write_mask(self, int node, unsigned int* out) except -1 nogil

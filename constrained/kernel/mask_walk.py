@@ -68,7 +68,6 @@ class TokenAutomaton:
             free(self.task_node)
             free(self.rest_d)
             free(self.rest_n)
-            free(self.rest_row)
             free(self.first)
             free(self.w_exit)
             free(self.w_nexit)
@@ -120,7 +119,6 @@ class TokenAutomaton:
         n = len(offsets)
         self.offsets = grow_int(self.offsets, n)
         self.path = grow_int(self.path, trie.max_depth + 2)
-        self.rest_row = grow_int(self.rest_row, automaton.n_classes + 1)
         self.first = grow_int(self.first, 8)
         self.scratch = grow_uint(self.scratch, self.words + 1)
         self.stop_row = grow_uint(self.stop_row, self.words + 1)
@@ -128,7 +126,7 @@ class TokenAutomaton:
         self.class_bytes = grow_int(self.class_bytes, 256)
         self.n_sets = len(token_sets)
         self.set_rows = grow_uint(self.set_rows, self.n_sets * self.words + 1)
-        if not (self.offsets and self.path and self.rest_row and self.first and self.scratch and self.stop_row
+        if not (self.offsets and self.path and self.first and self.scratch and self.stop_row
                 and self.class_off and self.class_bytes and self.set_rows):
             raise MemoryError
         for i in range(n):
@@ -271,7 +269,9 @@ class TokenAutomaton:
         c: cython.int
         k: cython.int
         t: cython.int
+        b: cython.int
         row: cython.int
+        table: cython.int
         wide: cython.bint
         self.n_tasks = 0
         self._push_task(0, node)
@@ -287,22 +287,28 @@ class TokenAutomaton:
                 with cython.gil:
                     raise WalkLimitReached(self.visited)
             wide = self._split(node, x)
-            c = x + 1
-            while c < self.t.end[x]:
-                k = self.a.cls[self.t.word[c] & 255]
-                if wide:
-                    t = self.rest_row[k]
-                    if t < 0:
-                        t = self._step_rest(k)
-                else:
-                    t = self.a.step(row, k)
-                if t > 0:
+            table = self.t.child_table(x)
+            for k in range(8):
+                self.first[k] = 0
+            if wide:
+                self._first_of_rest()
+            else:
+                self.a.first_classes(node, self.first)
+            for k in range(self.a.n_classes):
+                if not (self.first[k >> 5] >> (k & 31)) & 1:
+                    continue
+                t = self._step_rest(k) if wide else self.a.step(row, k)
+                if t == 0:
+                    continue
+                for b in range(self.class_off[k], self.class_off[k + 1]):
+                    c = self.t.children[table + self.class_bytes[b]]
+                    if c == 0:
+                        continue
                     self._mark(c)
                     if self.t.end[c] - c > SMALL_SUBTREE:
                         self._push_task(c, self.a.row_node[t // self.a.n_classes])
                     elif self.t.end[c] - c > 1:
                         self.direct(c, t)
-                c = self.t.end[c]
         return 0
 
     @cython.cfunc
@@ -349,9 +355,21 @@ class TokenAutomaton:
             for j in range(self.a.split[s + 1]):
                 self._wide(self._hole_node(self.a.split[s + 3 + 2 * j], 0), self.a.split[s + 2 + 2 * j],
                            self.a.exp[at + 1], x)
-        for i in range(self.a.n_classes):
-            self.rest_row[i] = -1
         return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _first_of_rest(self) -> cython.int:
+        """OR into ``first`` the byte classes that the threads outside regions can read."""
+        i: cython.int
+        j: cython.int
+        f: cython.int
+        for i in range(self.n_rest):
+            f = self.a.det_first(self.rest_d[i])
+            for j in range(8):
+                self.first[j] = self.first[j] | self.a.firsts[f + j]
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -389,9 +407,7 @@ class TokenAutomaton:
             d = self.a.det_step(self.rest_d[i], k)
             if d != 0:
                 self.a.add_pair(d, self.rest_n[i])
-        i = self.a.row_of(self.a.canonical(base))
-        self.rest_row[k] = i
-        return i
+        return self.a.row_of(self.a.canonical(base))
 
     # ---- regions -------------------------------------------------------------------------------------
 
@@ -670,7 +686,7 @@ class TokenAutomaton:
     def _store(self) -> cython.int:
         """The id of the mask in ``scratch``: content-hashed, a list of ids if few, else a row."""
         out: cython.p_uint = self.scratch
-        h: cython.ulonglong = 1469598103934665603 & 0x7FFFFFFF
+        h: cython.ulonglong
         count: cython.int = 0
         i: cython.int
         j: cython.int
@@ -680,15 +696,11 @@ class TokenAutomaton:
         n: cython.int
         for i in range(self.words):
             w = out[i]
-            if w != 0:
-                h = (h ^ w ^ (i << 8)) * 1099511627
-                if not cython.compiled:
-                    h &= 0xFFFFFFFFFFFFFFFF
-                h ^= h >> 29
-                w = w - ((w >> 1) & 0x55555555)
-                w = (w & 0x33333333) + ((w >> 2) & 0x33333333)
-                w = (w + (w >> 4)) & 0x0F0F0F0F
-                count += (w & 255) + ((w >> 8) & 255) + ((w >> 16) & 255) + (w >> 24)
+            w = w - ((w >> 1) & 0x55555555)
+            w = (w & 0x33333333) + ((w >> 2) & 0x33333333)
+            w = (w + (w >> 4)) & 0x0F0F0F0F
+            count += (w & 255) + ((w >> 8) & 255) + ((w >> 16) & 255) + (w >> 24)
+        h = self._hash_scratch(count)
         j = cython.cast(cython.int, h & (self.mk_table_size - 1))
         while self.mk_table[j] >= 0:
             m = self.mk_table[j]
@@ -731,6 +743,40 @@ class TokenAutomaton:
         if self.mk_len_used * 2 > self.mk_table_size:
             self._rehash_masks()
         return m
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _hash_scratch(self, seed: cython.int) -> cython.ulonglong:
+        """A hash of the row in ``scratch``: four lanes, so that the multiplications overlap."""
+        out: cython.p_uint = self.scratch
+        a: cython.ulonglong = 1 + seed
+        b: cython.ulonglong = 2
+        c: cython.ulonglong = 3
+        d: cython.ulonglong = 4
+        i: cython.int
+        n: cython.int = self.words - (self.words & 3)
+        for i in range(0, n, 4):
+            a = (a ^ out[i]) * 1099511627
+            b = (b ^ out[i + 1]) * 1099511627
+            c = (c ^ out[i + 2]) * 1099511627
+            d = (d ^ out[i + 3]) * 1099511627
+            if not cython.compiled:
+                a &= 0xFFFFFFFFFFFFFFFF
+                b &= 0xFFFFFFFFFFFFFFFF
+                c &= 0xFFFFFFFFFFFFFFFF
+                d &= 0xFFFFFFFFFFFFFFFF
+            a ^= a >> 31
+            b ^= b >> 31
+            c ^= c >> 31
+            d ^= d >> 31
+        for i in range(n, self.words):
+            a = (a ^ out[i]) * 1099511627
+            if not cython.compiled:
+                a &= 0xFFFFFFFFFFFFFFFF
+            a ^= a >> 31
+        a = a ^ (b >> 3) ^ (c >> 7) ^ (d >> 11)
+        return a ^ (a >> 32)
 
     @cython.cfunc
     @cython.nogil
@@ -1201,6 +1247,6 @@ rest_cap w_len w_cap x_len x_cap cn_len cn_cap n_lists list_cap xl_used xl_cap m
 mk_table_size inside_cap pool_len pool_cap
 """.split()
 _POINTERS = """
-offsets class_off class_bytes path task_x task_node rest_d rest_n rest_row first w_exit w_nexit w_trie x_v x_w
+offsets class_off class_bytes path task_x task_node rest_d rest_n first w_exit w_nexit w_trie x_v x_w
 x_cn x_ncn cn xl_off xl_len xl mk_count mk_off mk_hash mk_table scratch set_rows stop_row inside pool
 """.split()

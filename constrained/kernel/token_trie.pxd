@@ -3,6 +3,7 @@ cimport cython
 from constrained.kernel.automaton cimport copy_ints, grow_int
 
 cdef int DENSE_GROUP
+cdef int LARGE_SUBTREE
 cdef unsigned int* grow_uint(unsigned int* old, Py_ssize_t count) noexcept nogil
 cdef unsigned int _slot(int node, int b) noexcept nogil
 cdef void _refill(int* table, int size, int* parent, int* byte, int n) noexcept nogil
@@ -16,14 +17,18 @@ cdef class TokenTrie:
     cdef readonly int n_nodes
     cdef readonly int max_depth
     cdef int n_twins
+    cdef int n_large
     cdef int* word
     cdef int* end
     cdef int* token
     cdef int* twins
-    cdef int* by_byte
+    cdef int* large
+    cdef int* children
     cdef object class_tries
     cdef object guard
     cdef int _number(self, int n, int* parent, int* byte, int* held, int* scratch, int size) except -1
+    cdef int _tabulate(self) except -1
+    cdef int child_table(self, int x) noexcept nogil
     cdef int _child(self, int x, int b) noexcept nogil
 
 @cython.final

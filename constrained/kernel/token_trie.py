@@ -36,6 +36,7 @@ else:
 import threading
 
 DENSE_GROUP = cython.declare(cython.int, 512)
+LARGE_SUBTREE = cython.declare(cython.int, 1000)
 
 
 @cython.cfunc
@@ -62,13 +63,14 @@ class TokenTrie:
             free(self.end)
             free(self.token)
             free(self.twins)
-            free(self.by_byte)
+            free(self.large)
+            free(self.children)
 
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
-            self.word = self.end = self.token = self.twins = self.by_byte = None
+            self.word = self.end = self.token = self.twins = self.large = self.children = None
             return self
 
     def __init__(self, data: bytes, offsets):
@@ -149,6 +151,7 @@ class TokenTrie:
                 twins.append(held[node])
                 twins.append(i)
         self._number(n, parent, byte, held, table, size)
+        self._tabulate()
         if cython.compiled:
             free(table)
             free(parent)
@@ -238,19 +241,6 @@ class TokenTrie:
                 self.end[opened[d]] = new
                 d -= 1
         self.n_nodes = n
-        self.by_byte = grow_int(self.by_byte, n)
-        if not self.by_byte:
-            raise MemoryError
-        for i in range(257):
-            counts[i] = 0
-        for i in range(1, n):
-            counts[(self.word[i] & 255) + 1] += 1
-        for i in range(256):
-            counts[i + 1] += counts[i]
-        for i in range(1, n):
-            x = self.word[i] & 255
-            self.by_byte[counts[x]] = i
-            counts[x] += 1
         if cython.compiled:
             free(counts)
             free(order)
@@ -258,6 +248,46 @@ class TokenTrie:
             free(path)
             free(opened)
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _tabulate(self) -> cython.int:
+        """Children by byte for the nodes with large subtrees: a walk asks for few of their children."""
+        x: cython.int
+        c: cython.int
+        i: cython.int
+        found = [x for x in range(self.n_nodes) if x == 0 or self.end[x] - x > LARGE_SUBTREE]
+        self.n_large = len(found)
+        self.large = grow_int(self.large, self.n_large)
+        self.children = grow_int(self.children, self.n_large * 256)
+        if not (self.large and self.children):
+            raise MemoryError
+        for i in range(self.n_large * 256):
+            self.children[i] = 0
+        for i in range(self.n_large):
+            x = found[i]
+            self.large[i] = x
+            c = x + 1
+            while c < self.end[x]:
+                self.children[256 * i + (self.word[c] & 255)] = c
+                c = self.end[c]
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def child_table(self, x: cython.int) -> cython.int:
+        """Where ``children`` holds the 256 children (0: none) of ``x``, whose subtree has over LARGE_SUBTREE nodes."""
+        lo: cython.int = 0
+        hi: cython.int = self.n_large
+        mid: cython.int
+        while lo < hi:
+            mid = (lo + hi) >> 1
+            if self.large[mid] < x:
+                lo = mid + 1
+            else:
+                hi = mid
+        return 256 * lo
 
     def class_trie(self, partition: bytes, root: cython.int):
         """The shared ``ClassTrie`` for a partition (256 class numbers) below trie node ``root``."""
@@ -397,13 +427,15 @@ class ClassTrie:
         size: cython.Py_ssize_t
         dense: cython.int = 0
         classes: cython.p_int = None if not cython.compiled else cython.NULL
-        classes = grow_int(classes, 256)
+        order: cython.p_int = None if not cython.compiled else cython.NULL
+        classes = grow_int(classes, 257)
+        order = grow_int(order, m)
         where = grow_int(where, m + 1)
         stack = grow_int(stack, trie.max_depth + 2)
         child = grow_int(child, cap * n_classes)
         self.parent = grow_int(self.parent, cap)
         self.byte = grow_int(self.byte, cap)
-        if not (classes and where and stack and child and self.parent and self.byte):
+        if not (classes and order and where and stack and child and self.parent and self.byte):
             return False
         for i in range(256):
             classes[i] = text[i]
@@ -462,13 +494,22 @@ class ClassTrie:
                     c = where[i] + 1
                     self.group[self.group_off[c]] = trie.token[lo + i]
                     self.group_off[c] += 1
-            # by_byte gives the nodes by byte, so each list below comes out sorted by byte
-            for i in range(trie.n_nodes - 1):
-                k = trie.by_byte[i]
-                if lo < k and k < hi:
-                    c = self.parent[where[k - lo]] + 1
-                    self.below[self.below_off[c]] = k
-                    self.below_off[c] += 1
+            # nodes by byte first, so that each list below comes out sorted by byte
+            for i in range(257):
+                classes[i] = 0
+            for i in range(1, m):
+                classes[(trie.word[lo + i] & 255) + 1] += 1
+            for i in range(256):
+                classes[i + 1] += classes[i]
+            for i in range(1, m):
+                k = trie.word[lo + i] & 255
+                order[classes[k]] = i
+                classes[k] += 1
+            for i in range(m - 1):
+                k = order[i]
+                c = self.parent[where[k]] + 1
+                self.below[self.below_off[c]] = lo + k
+                self.below_off[c] += 1
             for c in range(n):
                 self.dense[c] = -1
                 if self.group_off[c + 1] - self.group_off[c] > DENSE_GROUP:
@@ -493,6 +534,7 @@ class ClassTrie:
             free(child)
             free(stack)
             free(classes)
+            free(order)
         return True
 
     def memory(self):
