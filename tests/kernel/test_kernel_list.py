@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from importlib import import_module
 from pathlib import Path
@@ -43,3 +44,27 @@ def test_the_mode_asked_for_is_the_mode_that_runs() -> None:
         assert len(uncompiled_modules()) == len(COMPILED_MODULES)
     if os.environ.get("CONSTRAINED_REQUIRE_COMPILED", "") not in ("", "0"):
         assert is_compiled()
+
+
+def defined(path: Path) -> dict[str, set[str]]:
+    """Public functions and classes with their public methods; not those that only C sees, nor attributes."""
+    names: dict[str, set[str]] = {}
+
+    def visible(node: ast.stmt) -> bool:
+        if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+            return False
+        marks = {mark.attr if isinstance(mark, ast.Attribute) else getattr(mark, "id", "")
+                 for mark in node.decorator_list}
+        return not marks & {"cfunc", "property"}
+
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef):
+            names[node.name] = {item.name for item in node.body if isinstance(item, ast.FunctionDef) and visible(item)}
+        elif isinstance(node, ast.FunctionDef) and visible(node):
+            names[node.name] = set()
+    return names
+
+
+@pytest.mark.parametrize("name", COMPILED_MODULES)
+def test_a_stub_names_what_python_sees_of_a_kernel(name: str) -> None:
+    assert defined(KERNEL / f"{name}.pyi") == defined(KERNEL / f"{name}.py")
