@@ -213,10 +213,8 @@ class _Search:
     def _masked(self, values: Tensor, legal: Sequence[Legal]) -> Tensor:
         if all(one.everything for one in legal):
             return values
-        width = max(one.words.size for one in legal)
-        words = np.zeros((len(legal), width), dtype=np.int32)
-        for i, one in enumerate(legal):
-            words[i, : one.words.size] = one.words.reshape(-1)
+        n_words = (values.shape[-1] + 31) // 32
+        words = np.stack([one.bitmask(n_words) for one in legal])
         return remove_illegal(values, torch.from_numpy(words).to(values.device))
 
     def _candidates(self, beams: Sequence[_Beam], scores: Tensor) -> list[_Candidate]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 
 from constrained.decoder.bitmask import remove_illegal
@@ -83,7 +82,9 @@ class DraftModel:
         self._slots[id(sequence)] = (slot, list(tokens))
         assert out.logits is not None
         legal = guide.legal()
-        logits = remove_illegal(out.logits[0], np.ascontiguousarray(legal.words).reshape(1, -1))[0]
+        logits = out.logits[0, 0]
+        words = legal.bitmask((logits.shape[0] + 31) // 32)
+        logits = remove_illegal(logits.unsqueeze(0), torch.from_numpy(words).unsqueeze(0).to(logits.device))[0]
         row = Row(logits, sequence.request.params, sequence.history, sequence.key, None, sequence.banned_now())
         choice = choose([row])[0]
         return None if choice.error is not None else choice.token

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from constrained.decoder.bitmask import remove_illegal
 from constrained.decoder.detokenizer import Vocabulary
 from constrained.decoder.guide import Guide, Matcher, free_bitmask
 from constrained.decoder.kv_cache import KVCache
@@ -143,11 +143,8 @@ def score(model: BaseDecoder, vocabulary: Vocabulary, prompt: Prompt, text: Prom
 def _scored(logits: Tensor, token: int, guide: Guide, top: int) -> TokenLogprob:
     masked = logits
     if guide.constrained:
-        legal = guide.legal()
-        columns = torch.from_numpy(np.flatnonzero(np.unpackbits(
-            np.ascontiguousarray(legal.words).view(np.uint8).reshape(-1), bitorder="little"))).to(logits.device)
-        masked = torch.full_like(logits, -torch.inf)
-        masked[columns] = logits[columns]
+        words = guide.legal().bitmask((logits.shape[0] + 31) // 32)
+        masked = remove_illegal(logits.unsqueeze(0), torch.from_numpy(words).unsqueeze(0).to(logits.device))[0]
         guide.accept(token)
     return token_logprob(token, masked, top, raw=logits)
 

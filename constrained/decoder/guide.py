@@ -30,6 +30,9 @@ __all__ = ["Guide", "Legal", "Matcher", "free_bitmask"]
 SMALL_SHARE = 0.1
 """Up to this share of the vocabulary the legal ids are listed, their rows of the head gathered."""
 
+MAX_LISTED = 512
+"""Up to so many legal ids are asked for as a list (0.02 us an id) rather than read off a bitmask (20 us)."""
+
 MAX_REMOVED = 4096
 """Up to so many always illegal ids are removed one by one rather than by a mask of the whole row."""
 
@@ -48,11 +51,11 @@ class Matcher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Legal:
-    """The legal ids of one position. ``ids`` ascending where they are few, else None and ``words`` says."""
+    """The legal ids of one position: ``ids`` ascending where they are few, else ``words``, a packed bitmask ``[W]``."""
 
     count: int
     ids: NDArray[np.int64] | None
-    words: NDArray[np.int32]
+    words: NDArray[np.int32] | None
     everything: bool = False
     removed: Tensor | None = None
     """The illegal ids, where they are few and always the same (free text)."""
@@ -61,6 +64,18 @@ class Legal:
         """``ids`` on ``device``."""
         assert self.ids is not None
         return torch.from_numpy(self.ids).to(device, non_blocking=True)
+
+    def bitmask(self, n_words: int) -> NDArray[np.int32]:
+        """A packed bitmask ``[n_words]``, zero past what it covers."""
+        out = np.zeros(n_words, dtype=np.int32)
+        if self.words is not None:
+            size = min(n_words, self.words.size)
+            out[:size] = self.words[:size]
+        elif self.ids is not None:
+            legal = np.zeros(n_words * 32, dtype=np.bool_)
+            legal[self.ids[self.ids < n_words * 32]] = True
+            out[:] = np.packbits(legal, bitorder="little").view("<i4")
+        return out
 
 
 class Guide:
@@ -73,7 +88,7 @@ class Guide:
         self._vocab_size = vocab_size
         self._small = max(1, int(SMALL_SHARE * vocab_size))
         self._legal: Legal | None = free if matcher is None else None
-        self._words = free.words if matcher is None else new_bitmask(1, vocab_size)
+        self._words = new_bitmask(1, 0 if matcher is None else vocab_size)
 
     @property
     def constrained(self) -> bool:
@@ -84,17 +99,31 @@ class Guide:
         """Legal ids at this position, kept until the next ``accept``. Raises what the matcher raises."""
         if self._legal is None:
             assert self.matcher is not None
-            words = self._words
-            self.matcher.fill_next_token_bitmask(words, 0)
-            spare = -self._vocab_size % 32
-            if spare:
-                words[0, -1] &= np.int32((1 << (32 - spare)) - 1) if spare < 32 else np.int32(-1)
-            count = count_allowed(words[0])
-            if count == 0:
+            listed = self._listed(self.matcher)
+            self._legal = listed if listed is not None else self._filled(self.matcher)
+            if self._legal.count == 0:
                 raise SamplingError("the grammar allows no token here", hint="a vocabulary that cannot spell it?")
-            ids = allowed_ids(words[0], self._vocab_size) if count <= self._small else None
-            self._legal = Legal(count, ids, words[0].copy() if ids is None else words[0])
         return self._legal
+
+    def _listed(self, matcher: Matcher) -> Legal | None:
+        """The legal ids as a list, where the matcher can count and list them and they are few."""
+        count = getattr(matcher, "allowed_token_count", None)
+        if count is None or count() > MAX_LISTED:
+            return None
+        ids = np.array(matcher.allowed_token_ids(), dtype=np.int64)  # type: ignore[attr-defined]
+        return Legal(len(ids), ids, None)
+
+    def _filled(self, matcher: Matcher) -> Legal:
+        """The legal ids by a bitmask."""
+        words = self._words
+        matcher.fill_next_token_bitmask(words, 0)
+        spare = -self._vocab_size % 32
+        if spare:
+            words[0, -1] &= np.int32((1 << (32 - spare)) - 1)
+        count = count_allowed(words[0])
+        if count <= self._small:
+            return Legal(count, allowed_ids(words[0], self._vocab_size), None)
+        return Legal(count, None, words[0].copy())
 
     def accept(self, token_id: int) -> None:
         """Move past ``token_id``. Raises :class:`SamplingError` if the grammar refuses it (nothing changes)."""
@@ -106,7 +135,7 @@ class Guide:
     def allows(self, token_id: int) -> bool:
         """Whether ``token_id`` is legal at this position, without a bitmask."""
         if self.matcher is None:
-            assert self._legal is not None
+            assert self._legal is not None and self._legal.words is not None
             return bool(self._legal.words[token_id >> 5] >> (token_id & 31) & 1)
         if not self.matcher.accept_token(token_id):
             return False
@@ -144,9 +173,7 @@ class Guide:
         twin._vocab_size = self._vocab_size
         twin._small = self._small
         twin._legal = self._legal
-        twin._words = self._words if self.matcher is None else self._words.copy()
-        if twin._legal is not None and self.matcher is not None:
-            twin._legal = None  # its words may be this guide's buffer
+        twin._words = self._words.copy()
         return twin
 
     @property

@@ -371,14 +371,15 @@ class Scheduler:
     def _masked(self, logits: Tensor, legal: list[Legal]) -> Tensor:
         """``logits [B, V]`` with what is illegal removed, in place."""
         words: dict[int, NDArray[np.int32]] = {}
+        n_words = (logits.shape[-1] + 31) // 32
         for i, one in enumerate(legal):
             if one.removed is not None:
                 if not one.everything:
                     logits[i].index_fill_(0, one.removed, -math.inf)
             elif self._on_cpu:
-                remove_illegal_row(logits[i], one.words)
+                remove_illegal_row(logits[i], one.bitmask(n_words))
             else:
-                words[i] = one.words.reshape(-1)
+                words[i] = one.bitmask(n_words)
         if words:
             packed = torch.from_numpy(np.stack(list(words.values()))).to(logits.device, non_blocking=True)
             rows = list(words)
