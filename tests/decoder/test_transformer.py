@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from functools import partial
 
@@ -14,6 +15,7 @@ pytest.importorskip("transformers")
 from constrained.decoder.errors import CacheError, ModelError
 from constrained.decoder.kv_cache import KVCache
 from constrained.decoder.loaders.load import load_model
+from constrained.decoder.models.static_step import StaticStep
 from constrained.decoder.paged_cache import PagedCache
 from tests.decoder.tiny_models import FAMILIES, VOCAB, make, reference_logits
 
@@ -264,3 +266,54 @@ def test_a_bad_row_changes_nothing(llama):
     assert cache.length(other) == 0
     with pytest.raises(ModelError):
         model.to(torch.float16)
+
+
+def test_static_step(pair):
+    """The fixed-shape step gives the eager pass's logits for any choice of rows and leaves idle slots alone."""
+    reference, model = pair
+    texts = [sequence(91, 12), sequence(92, 25), sequence(93, 5)]
+    cache = cache_of(model)
+    slots = [cache.allocate() for _ in range(4)]
+    for slot, text in zip(slots, texts, strict=False):
+        step(model, cache, [(slot, 0, text)])
+    model.use_static_step(StaticStep(model, cache))
+    try:
+        for rows in ([0, 1, 2], [2, 0], [1], [1, 2], [0, 1, 2]):
+            before = cache.keys.clone()
+            new = [sequence(95 + row + len(texts[row]), 1) for row in rows]
+            parts = [(slots[row], len(texts[row]), token) for row, token in zip(rows, new, strict=True)]
+            out = step(model, cache, parts, return_hidden=[model.config.n_layers])
+            for place, row in enumerate(rows):
+                texts[row] = texts[row] + new[place]
+                assert_close(out.logits[place], reference_logits(reference, texts[row])[-1:])
+                assert cache.length(slots[row]) == len(texts[row])
+            assert_close(model.head(out.hidden[model.config.n_layers]), out.logits)
+            for row in {0, 1, 2, 3} - set(rows):
+                assert torch.equal(before[:, slots[row]], cache.keys[:, slots[row]])
+    finally:
+        model.use_static_step(None)
+
+
+@pytest.mark.skipif(not os.environ.get("CONSTRAINED_NIGHTLY"), reason="compiling takes a minute")
+def test_compiled_static_step(llama):
+    reference, model = llama
+    cache = cache_of(model)
+    slots, texts = [cache.allocate(), cache.allocate()], [sequence(1, 9), sequence(2, 4)]
+    step(model, cache, [(slot, 0, text) for slot, text in zip(slots, texts, strict=True)])
+    model.use_static_step(StaticStep(model, cache, compile_mode="default"))
+    try:
+        for token in range(3):
+            out = step(model, cache, [(slot, len(text), [token]) for slot, text in zip(slots, texts, strict=True)])
+            texts = [[*text, token] for text in texts]
+            for row in range(2):
+                assert_close(out.logits[row], reference_logits(reference, texts[row])[-1:])
+    finally:
+        model.use_static_step(None)
+
+
+def test_static_steps_are_refused_where_they_cannot_run(llama):
+    _, model = llama
+    with pytest.raises(ModelError, match="contiguous"):
+        StaticStep(model, cache_of(model, PagedCache))
+    with pytest.raises(ModelError, match="CUDA"):
+        StaticStep(model, cache_of(model), cuda_graph=True)

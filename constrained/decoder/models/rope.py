@@ -126,9 +126,9 @@ class RotaryTable:
         self._cos = torch.empty(0, self._dim, dtype=dtype, device=device)
         self._sin = self._cos
 
-    def rows(self, positions: torch.Tensor, spans: Sequence[tuple[int, int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        """``cos`` and ``sin`` ``[N, 1, head_dim]`` for ``positions [N]``, the new tokens of all rows one after the
-        other; ``spans`` gives each row's first position and the length after it."""
+    def rows(self, spans: Sequence[tuple[int, int]]) -> tuple[torch.Tensor, torch.Tensor]:
+        """``cos`` and ``sin`` ``[N, 1, head_dim]`` of the new tokens of all rows, one row after the other; ``spans``
+        gives each row's first position and the length after it."""
         longest = max(end for _, end in spans)
         if self._by_length and longest > self._max_position:
             parts = [self._compute(torch.arange(start, end, dtype=torch.float32),
@@ -137,13 +137,21 @@ class RotaryTable:
             cos = torch.cat([part[0] for part in parts])
             sin = torch.cat([part[1] for part in parts])
             return cos.unsqueeze(1), sin.unsqueeze(1)
-        if longest > self._cos.shape[0]:
-            size = max(256, 1 << (longest - 1).bit_length())
-            self._cos, self._sin = self._compute(torch.arange(size, dtype=torch.float32), self._frequencies)
+        whole_cos, whole_sin = self.whole(longest)
         if len(spans) == 1:
             start, end = spans[0]
-            return self._cos[start:end].unsqueeze(1), self._sin[start:end].unsqueeze(1)
-        return self._cos[positions].unsqueeze(1), self._sin[positions].unsqueeze(1)
+            return whole_cos[start:end].unsqueeze(1), whole_sin[start:end].unsqueeze(1)
+        positions = torch.tensor([place for span in spans for place in range(*span)]).to(whole_cos.device)
+        return whole_cos[positions].unsqueeze(1), whole_sin[positions].unsqueeze(1)
+
+    def whole(self, length: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """The table ``[at least length, head_dim]`` itself. :class:`ModelError` for kinds that have none that long."""
+        if self._by_length and length > self._max_position:
+            raise ModelError("dynamic RoPE has no one table beyond the model's trained length")
+        if length > self._cos.shape[0]:
+            size = max(256, 1 << (length - 1).bit_length())
+            self._cos, self._sin = self._compute(torch.arange(size, dtype=torch.float32), self._frequencies)
+        return self._cos, self._sin
 
     def _compute(self, positions: torch.Tensor, frequencies: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         angles = positions[:, None] * frequencies[None, :]

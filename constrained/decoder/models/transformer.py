@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import torch
 import torch.nn.functional as functional
@@ -26,7 +26,10 @@ from constrained.decoder.models.config import ModelConfig
 from constrained.decoder.models.head import OutputHead
 from constrained.decoder.models.linear import Linear
 from constrained.decoder.models.rope import RotaryTable, rotate
-from constrained.decoder.slots import SlotTable
+from constrained.decoder.slots import Plan, SlotTable
+
+if TYPE_CHECKING:
+    from constrained.decoder.models.static_step import StaticStep
 
 __all__ = ["DecoderModel", "DecoderOutput", "LayerWeights"]
 
@@ -67,6 +70,10 @@ class DecoderModel(BaseDecoder):
         self._final_norm = final_norm
         self._head = output_head
         self._activation = ACTIVATION_FUNCTIONS[config.activation]
+        self._scale = config.scale
+        scale = config.embedding_scale  # rounded to the model's dtype, as the family was trained
+        self._embedding_scale = None if scale is None else torch.tensor(scale, dtype=dtype, device=self.device)
+        self._static_step: StaticStep | None = None
         self._tables = tuple(RotaryTable(config, rope, dtype, self.device) for rope in config.ropes)
 
     @torch.inference_mode()
@@ -78,56 +85,63 @@ class DecoderModel(BaseDecoder):
     def _run(self, input_ids: torch.Tensor, cache: SlotTable, slots: Sequence[int], lengths: Sequence[int],
              n_new: Sequence[int], keep: int | Literal["all"], allowed_ids: torch.Tensor | None,
              wanted: frozenset[int], with_logits: bool) -> DecoderOutput:
-        config = self.config
         spans = [(length, length + new) for length, new in zip(lengths, n_new, strict=True)]
-        x = self._embed(pack(input_ids, n_new))
-        if len(slots) == 1:
-            positions = x  # not read: one row slices the table
-        else:
-            positions = torch.cat([torch.arange(start, end) for start, end in spans]).to(self.device)
-        ropes = [table.rows(positions, spans) for table in self._tables]
-        plan = cache.plan(slots, lengths, n_new)
         kept = kept_positions(n_new, keep, self.device)
         hidden: dict[int, torch.Tensor] = {}
-        if 0 in wanted and kept is not None:
-            hidden[0] = kept.take(x)
-        heads, kv_heads, head_dim = config.n_heads, config.n_kv_heads, config.head_dim
-        scale, tokens = config.scale, x.shape[0]
-        for index, layer in enumerate(self._layers):
-            mixed = layer.qkv(self._norm(x, layer.input_norm)).view(tokens, heads + 2 * kv_heads, head_dim)
-            cos, sin = ropes[config.layer_ropes[index]]
-            if layer.query_norm is None:
-                rotated = rotate(mixed[:, : heads + kv_heads], cos, sin)
-                query, key = rotated[:, :heads], rotated[:, heads:]
-            else:
-                query = rotate(self._norm(mixed[:, :heads], layer.query_norm), cos, sin)
-                key = rotate(self._norm(mixed[:, heads : heads + kv_heads], layer.key_norm), cos, sin)
-            plan.write(index, key, mixed[:, heads + kv_heads :])
-            attended = plan.attend(index, query, scale, config.layer_windows[index])
-            if layer.attention_post_norm is None:
-                x = layer.output.add_to(x, attended)
-            else:
-                x = x + self._norm(layer.output(attended), layer.attention_post_norm)
-            gate, up = layer.gate_up(self._norm(x, layer.mlp_norm)).chunk(2, -1)
-            inner = self._activation(gate) * up
-            if layer.mlp_post_norm is None:
-                x = layer.down.add_to(x, inner)
-            else:
-                x = x + self._norm(layer.down(inner), layer.mlp_post_norm)
-            if index + 1 in wanted and kept is not None:
-                hidden[index + 1] = kept.take(x)
+        if self._static_step is not None and self._static_step.serves(cache, n_new, wanted):
+            x = self._static_step(pack(input_ids, n_new), slots, lengths)
+        else:
+            x = self._embed(pack(input_ids, n_new))
+            ropes = [table.rows(spans) for table in self._tables]
+            plan = cache.plan(slots, lengths, n_new)
+            if 0 in wanted and kept is not None:
+                hidden[0] = kept.take(x)
+            for index in range(len(self._layers)):
+                x = self._layer(index, x, ropes, plan)
+                if index + 1 in wanted and kept is not None:
+                    hidden[index + 1] = kept.take(x)
         cache.commit(slots, [end for _, end in spans])
         if kept is None:
             return DecoderOutput(None, {})
+        if not hidden and wanted:
+            hidden = {layer: kept.take(x) for layer in wanted}  # the static step: the last layer only
         if not with_logits:
             return DecoderOutput(None, hidden)
         logits = self._head(self._norm(kept.rows(x), self._final_norm), allowed_ids)
         return DecoderOutput(kept.place(logits), hidden)
 
+    def use_static_step(self, step: StaticStep | None) -> None:
+        """Opt in: single-token passes over ``step``'s cache run through it (see :mod:`static_step`). None opts out."""
+        self._static_step = step
+
+    def _layer(self, index: int, x: torch.Tensor, ropes: Sequence[tuple[torch.Tensor, torch.Tensor]],
+               plan: Plan) -> torch.Tensor:
+        """Packed residual stream ``[N, hidden]`` through one layer."""
+        config, layer = self.config, self._layers[index]
+        heads, kv_heads = config.n_heads, config.n_kv_heads
+        mixed = layer.qkv(self._norm(x, layer.input_norm)).view(x.shape[0], heads + 2 * kv_heads, config.head_dim)
+        cos, sin = ropes[config.layer_ropes[index]]
+        if layer.query_norm is None:
+            rotated = rotate(mixed[:, : heads + kv_heads], cos, sin)
+            query, key = rotated[:, :heads], rotated[:, heads:]
+        else:
+            query = rotate(self._norm(mixed[:, :heads], layer.query_norm), cos, sin)
+            key = rotate(self._norm(mixed[:, heads : heads + kv_heads], layer.key_norm), cos, sin)
+        plan.write(index, key, mixed[:, heads + kv_heads :])
+        attended = plan.attend(index, query, self._scale, config.layer_windows[index])
+        if layer.attention_post_norm is None:
+            x = layer.output.add_to(x, attended)
+        else:
+            x = x + self._norm(layer.output(attended), layer.attention_post_norm)
+        gate, up = layer.gate_up(self._norm(x, layer.mlp_norm)).chunk(2, -1)
+        inner = self._activation(gate) * up
+        if layer.mlp_post_norm is None:
+            return layer.down.add_to(x, inner)
+        return x + self._norm(layer.down(inner), layer.mlp_post_norm)
+
     def _embed(self, ids: torch.Tensor) -> torch.Tensor:
         x = functional.embedding(ids, self._embedding)
-        scale = self.config.embedding_scale
-        return x if scale is None else x * torch.tensor(scale, dtype=self.dtype, device=self.device)
+        return x if self._embedding_scale is None else x * self._embedding_scale
 
     def _norm(self, x: torch.Tensor, weight: torch.Tensor | None) -> torch.Tensor:
         if weight is None or weight.dtype == x.dtype:
