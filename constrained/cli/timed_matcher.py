@@ -1,0 +1,74 @@
+"""A matcher that notes what each mask cost and how much it allowed, for the demo's figures.
+
+It is a ``GrammarMatcher`` to the generation loop; the clock runs only around the engine's own calls.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from constrained.engine.matcher import GrammarMatcher
+
+__all__ = ["MatcherLog", "TimedMatcher"]
+
+
+@dataclass(slots=True)
+class MatcherLog:
+    """What the calls of one text cost."""
+
+    mask_seconds: list[float] = field(default_factory=list)
+    """Each ``fill_next_token_bitmask``."""
+    other_seconds: float = 0.0
+    """Everything else: accepting, undoing, forced tokens."""
+    allowed: list[int] = field(default_factory=list)
+    """How many ids each mask allowed."""
+
+    @property
+    def seconds(self) -> float:
+        """All time inside the engine."""
+        return sum(self.mask_seconds) + self.other_seconds
+
+
+class TimedMatcher:
+    """Wraps a ``GrammarMatcher``; forks write into the same log."""
+
+    __slots__ = ("_matcher", "log")
+
+    def __init__(self, matcher: GrammarMatcher, log: MatcherLog | None = None) -> None:
+        self._matcher = matcher
+        self.log = MatcherLog() if log is None else log
+
+    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0, /) -> bool:
+        started = time.perf_counter()
+        apply = self._matcher.fill_next_token_bitmask(bitmask, index)
+        self.log.mask_seconds.append(time.perf_counter() - started)
+        self.log.allowed.append(self._matcher.allowed_token_count())
+        return apply
+
+    def accept_token(self, token_id: int, /) -> bool:
+        started = time.perf_counter()
+        taken = self._matcher.accept_token(token_id)
+        self.log.other_seconds += time.perf_counter() - started
+        return taken
+
+    def compute_ff_tokens(self) -> list[int]:
+        started = time.perf_counter()
+        tokens = self._matcher.compute_ff_tokens()
+        self.log.other_seconds += time.perf_counter() - started
+        return tokens
+
+    def rollback(self, n: int = 1, /) -> None:
+        started = time.perf_counter()
+        self._matcher.rollback(n)
+        self.log.other_seconds += time.perf_counter() - started
+
+    def fork(self) -> TimedMatcher:
+        return TimedMatcher(self._matcher.fork(), self.log)
+
+    def is_terminated(self) -> bool:
+        return self._matcher.is_terminated()
+
+    def is_completed(self) -> bool:
+        return self._matcher.is_completed()
