@@ -10,7 +10,7 @@ from constrained.errors import TokenizerError, echo
 
 __all__ = ["MAX_TOKEN_BYTES", "MAX_VOCAB_SIZE", "Ids", "check_size", "checked_ids", "checked_stops", "checked_width"]
 
-MAX_VOCAB_SIZE = 1 << 24
+MAX_VOCAB_SIZE = 1 << 22
 """Largest logits width. Real vocabularies stay below 2**19; a wrong number must not allocate gigabytes."""
 
 MAX_TOKEN_BYTES = (1 << 16) - 1

@@ -142,10 +142,13 @@ def _flat(part: Mapping[str, Any] | None, inner: str) -> Iterator[Mapping[str, A
     pending: list[Any] = [] if part is None else [part]
     while pending:
         step = pending.pop()
-        if not isinstance(step, Mapping):
-            raise TokenizerError(f"the tokenizer's {inner} hold {type(step).__name__}, not a part")
-        if step.get("type") == "Sequence":
-            pending.extend(reversed(step.get(inner) or ()))
+        if not isinstance(step, Mapping) or not isinstance(step.get("type"), str):
+            raise TokenizerError(f"the tokenizer's {inner} hold a {type(step).__name__} that is no part with a type")
+        if step["type"] == "Sequence":
+            steps = step.get(inner)
+            if not isinstance(steps, list):
+                raise TokenizerError(f"a sequence in the tokenizer's {inner} has no list of steps")
+            pending.extend(reversed(steps))
         else:
             yield step
 

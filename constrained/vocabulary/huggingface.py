@@ -173,7 +173,9 @@ def _finish(
     stop_token_ids: Ids | None,
 ) -> TokenizerInfo:
     pieces, added, scheme, size = definition.pieces, definition.added, definition.scheme, definition.size
-    tokens: list[bytes | None] = list(scheme.bytes_of([piece or "" for piece in pieces]))
+    if None in pieces:
+        pieces = [piece or "" for piece in pieces]
+    tokens: list[bytes | None] = list(scheme.bytes_of(pieces))  # type: ignore[arg-type]
     tokens.extend([None] * (size - len(pieces)))
     only_added = [i for i, (content, _) in added.items() if i >= len(pieces) or pieces[i] != content]
     for i, token in zip(only_added, scheme.bytes_of_added([added[i][0] for i in only_added]), strict=True):
@@ -183,7 +185,8 @@ def _finish(
     special.update(i for i in configured.controls if isinstance(i, int) and 0 <= i < size)
     control_texts = {text for text in (*configured.controls, definition.unknown) if isinstance(text, str)}
     special.update(i for i, content in texts.items() if content in control_texts)
-    special.update(i for i, piece in enumerate(pieces) if piece in control_texts)
+    if control_texts.difference(texts.values()):
+        special.update(i for i, piece in enumerate(pieces) if piece in control_texts)
     texts.update({i: pieces[i] or "" for i in special if i not in texts})
     if stop_token_ids is None:
         stop_token_ids = find_stops(configured.stops, texts, special, min(size, checked_width(vocab_size, size)))

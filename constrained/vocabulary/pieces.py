@@ -151,6 +151,8 @@ def decoded_vocabulary(vocab: Sequence[bytes | str | None], vocab_type: VocabTyp
     if not vocab:
         raise TokenizerError("the vocabulary is empty", hint="give one entry for each token id")
     check_size(len(vocab))
+    if set(map(type, vocab)) == {bytes}:
+        return list(vocab)  # type: ignore[arg-type]
     tokens: list[bytes] = [b""] * len(vocab)
     written: list[int] = []
     for i, piece in enumerate(vocab):

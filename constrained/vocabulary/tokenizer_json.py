@@ -135,10 +135,9 @@ def configured_beside(folder: Path) -> Configured:
     end = _content(config.get("eos_token"))
     if end:
         configured.stops.append(end)
-    extra = config.get("extra_special_tokens")
     named = [config.get(name) for name in _NAMED_SPECIALS]
-    named.extend(config.get("additional_special_tokens") or ())
-    named.extend(extra.values() if isinstance(extra, Mapping) else extra or ())
+    for more in (config.get("additional_special_tokens"), config.get("extra_special_tokens")):
+        named.extend(more.values() if isinstance(more, Mapping) else more if isinstance(more, list) else ())
     configured.controls.extend(text for text in map(_content, named) if text)
     generation = _json_file(folder / "generation_config.json") or _json_file(folder / "config.json")
     ids = generation.get("eos_token_id")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from constrained.errors import TokenizerError
 from constrained.vocabulary import TokenizerInfo
@@ -171,6 +174,55 @@ def test_bad_sources(bad: Any) -> None:
 def test_a_folder_without_a_tokenizer(tmp_path: Path) -> None:
     with pytest.raises(TokenizerError, match=r"tokenizer\.json"):
         read(tmp_path)
+
+
+def nodes(value: Any) -> list[tuple[Any, Any]]:
+    """Every (container, key) in a JSON value."""
+    found: list[tuple[Any, Any]] = []
+    pending = [value]
+    while pending:
+        container = pending.pop()
+        keys = list(container) if isinstance(container, dict) else range(len(container))
+        found.extend((container, key) for key in keys)
+        pending.extend(container[key] for key in keys if isinstance(container[key], (dict, list)))
+    return found
+
+
+JUNK = st.one_of(st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(), st.text(max_size=5),
+                 st.just("\ud800"), st.builds(list), st.builds(dict), st.builds(lambda: [None]),
+                 st.builds(lambda: {"type": "Sequence"}))
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.data())
+def test_any_change_to_a_document_is_read_or_refused(data: st.DataObject) -> None:
+    """Whatever stands where: a vocabulary or a ``TokenizerError``, no other exception."""
+    step = {"type": "ByteLevel", "add_prefix_space": True}
+    mark = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}
+    made = copy.deepcopy(data.draw(st.sampled_from([
+        document(["a", "\u2581b", "</s>"], decoder={"type": "Sequence", "decoders": [mark, {"type": "ByteFallback"}]},
+                 normalizer={"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "_"}]}),
+        document(["a", "b", "</s>"], decoder=step, pre_tokenizer={"type": "Sequence", "pretokenizers": [step]}),
+        document(["a", "b", "</s>"], model={"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["b", -1.0]]}),
+    ])))
+    for _ in range(data.draw(st.integers(1, 3))):
+        container, key = data.draw(st.sampled_from(nodes(made)))
+        container[key] = data.draw(JUNK)
+    try:
+        read(made)
+    except TokenizerError:
+        pass
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_any_configuration_beside_is_read_or_ignored(tmp_path: Path, data: st.DataObject) -> None:
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document(["a", "b", "</s>"])))
+    names = ["eos_token", "eos_token_id", "pad_token", "additional_special_tokens", "extra_special_tokens"]
+    values = st.one_of(JUNK, st.lists(JUNK), st.dictionaries(st.sampled_from(["content", "x"]), JUNK))
+    for name in ("tokenizer_config.json", "generation_config.json", "config.json"):
+        (tmp_path / name).write_text(json.dumps(data.draw(st.dictionaries(st.sampled_from(names), values) | JUNK)))
+    assert 2 in read(tmp_path).stop_token_ids
 
 
 # -- tokenising --------------------------------------------------------------------------------------------
