@@ -28,6 +28,7 @@ from constrained.grammar.ir import (
     RuleSet,
     Sequence,
     TokenReference,
+    Unordered,
     children,
 )
 from constrained.limits import Limits
@@ -41,12 +42,33 @@ UNROLL_POSITIONS = 64
 """A counted repetition is unrolled up to this many leaves in all."""
 
 
+class SetLoop:
+    """An ``Unordered`` as rules: ``first[i]`` is item i, ``later[i]`` the separator and item i; free ones last."""
+
+    __slots__ = ("after", "first", "free", "later", "maximum", "minimum", "required")
+
+    def __init__(self, first: list[int], later: list[int], required: frozenset[int], free: bool, minimum: int,
+                 maximum: int, after: int) -> None:
+        self.first = first
+        self.later = later
+        self.required = required
+        self.free = free
+        self.minimum = minimum
+        self.maximum = maximum
+        self.after = after
+
+    def moved(self, shift: int) -> SetLoop:
+        """The same in a copy of the network that lies ``shift`` positions behind."""
+        return SetLoop(self.first, self.later, self.required, self.free, self.minimum, self.maximum,
+                       self.after + shift)
+
+
 class Network:
     """Positions and edges while they are being made. Position 0 is unused, 1 is END, 2 is HOLE."""
 
     __slots__ = (
-        "accept", "byte_edges", "call_edges", "eps", "loops", "rule_entry", "rule_exit", "rule_names", "rule_range",
-        "origin", "token_edges", "token_sets",
+        "accept", "byte_edges", "call_edges", "eps", "loops", "origin", "rule_entry", "rule_exit", "rule_names",
+        "rule_range", "sets", "token_edges", "token_sets",
     )
 
     def __init__(self) -> None:
@@ -56,6 +78,8 @@ class Network:
         self.token_edges: dict[int, list[tuple[int, int]]] = {}
         self.loops: dict[int, tuple[int, int, int, int]] = {}
         """Position -> (body rule, minimum, maximum or -1, next position)."""
+        self.sets: dict[int, SetLoop] = {}
+        """Position -> what may be written there in any order."""
         self.origin: list[int] = [-1, -1, -1]
         """The rule whose text each position was written in (an index into ``rule_names``)."""
         self.rule_names: list[str] = []
@@ -82,6 +106,15 @@ def build_network(
     """
     inline = _inlined_rules(rules)
     return _Builder(rules.rules, inline, limits, resolve_tokens).run(rules.root)
+
+
+class _Call:
+    """Stands in an expression for a call of a rule that is already made."""
+
+    __slots__ = ("rule",)
+
+    def __init__(self, rule: int) -> None:
+        self.rule = rule
 
 
 class _Builder:
@@ -179,6 +212,10 @@ class _Builder:
                     stack.append((option, start, end, origin))
             elif kind is Repeat:
                 self.repeat(expr, start, end, origin, stack)  # type: ignore[arg-type]
+            elif kind is Unordered:
+                self.unordered(expr, start, end, origin)  # type: ignore[arg-type]
+            elif kind is _Call:
+                net.call_edges[start].append((expr.rule, end))  # type: ignore[union-attr]
             elif kind is Reference:
                 name = expr.name  # type: ignore[union-attr]
                 if name in self.inline:
@@ -304,6 +341,30 @@ class _Builder:
             eps[start].append(end)
         net.loops[loop] = (rule, max(least, 1), -1 if most is None else most, end)
 
+    def unordered(self, expr: Unordered, start: int, end: int, origin: int) -> None:
+        """A set loop: every item and every "separator, item" is a rule, the latter ending in the former's network."""
+        net = self.net
+        items = [*expr.items] if expr.free is None else [*expr.items, expr.free]
+        most = -1 if expr.maximum is None else expr.maximum
+        least = max(expr.minimum, len(expr.required))
+        if most >= 0 and most < least or (expr.free is None and least > len(expr.items)):
+            return  # nothing fits: no edge
+        if least == 0:
+            net.eps[start].append(end)
+        if most == 0 or not items:
+            return
+        loop = net.position(origin)
+        net.eps[start].append(loop)
+        first = [self.anonymous_rule(item, origin) for item in items]
+        later = [self.anonymous_rule(Sequence((expr.separator, _Call(rule))), origin) for rule in first]
+        net.sets[loop] = SetLoop(first, later, expr.required, expr.free is not None, max(least, 1), most, end)
+
+    def anonymous_rule(self, body: Expr, origin: int) -> int:
+        if isinstance(body, Reference) and body.name not in self.inline:
+            return self.rule_of(body.name)
+        self.waiting.append((self.net.rule_names[origin], body))
+        return len(self.waiting) - 1
+
     def size(self, expr: Expr) -> int:
         """Leaves of ``expr``, inlined rules counted in full, calls as one; more than the unroll limit is "large"."""
         known = self.sizes.get(id(expr))
@@ -322,7 +383,7 @@ class _Builder:
                     stack.append(self.rules[node.name])
                 else:
                     total += UNROLL_POSITIONS + 1  # a call is worth a register, not copies
-            elif isinstance(node, (AnyTextUntil, ByteDfa)):
+            elif isinstance(node, (AnyTextUntil, ByteDfa, Unordered)):
                 total += UNROLL_POSITIONS + 1
             elif isinstance(node, Repeat):
                 total += 1 if (node.maximum or node.minimum) <= 1 else UNROLL_POSITIONS + 1
@@ -395,6 +456,9 @@ def _weigh(expr: Expr, found: list[str]) -> int:
             stack.append(node.body)  # type: ignore[union-attr]
         elif kind is ByteDfa:
             total += len(node.transitions)  # type: ignore[union-attr]
+        elif kind is Unordered:
+            total += INLINE_SIZE
+            stack.extend(reversed(children(node)))
         else:
             total += 1
     return total

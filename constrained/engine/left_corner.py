@@ -18,7 +18,7 @@ consume at least one byte (the empty case is an epsilon beside the call).
 from __future__ import annotations
 
 from constrained.engine.build import Network
-from constrained.errors import GrammarLimitError
+from constrained.errors import GrammarError, GrammarLimitError
 from constrained.limits import Limits
 
 __all__ = ["remove_left_recursion"]
@@ -60,6 +60,9 @@ def _left_calls(net: Network, closure: list[int]) -> set[int]:
         loop = net.loops.get(p)
         if loop is not None:
             called.add(loop[0])
+        set_loop = net.sets.get(p)
+        if set_loop is not None:
+            called.update(set_loop.first)
     return called
 
 
@@ -70,7 +73,7 @@ def _plain_start(net: Network, closure: list[int]) -> int:
         net.call_edges[start].extend(net.call_edges[p])
         if p in net.token_edges:
             net.token_edges.setdefault(start, []).extend(net.token_edges[p])
-        if p in net.loops:
+        if p in net.loops or p in net.sets:
             net.eps[start].append(p)
     return start
 
@@ -102,6 +105,13 @@ def _rewrite_group(net: Network, group: list[int], closures: list[list[int]], st
                         net.eps[hubs[callee]].append(to + shift)
                     else:
                         net.call_edges[start].append((callee, to + shift))
+                if p in net.sets:
+                    if members.intersection(net.sets[p].first):
+                        raise GrammarError(
+                            f"rule {net.rule_names[origin]!r:.100} reaches itself at its left through a group in any order",
+                            hint="put something before the group, or write the orders out",
+                        )
+                    net.eps[start].append(p + shift)
                 loop = net.loops.get(p)
                 if loop is None:
                     continue
@@ -127,6 +137,8 @@ def _copy(net: Network, low: int, high: int) -> int:
         if p in net.loops:
             rule, least, most, after = net.loops[p]
             net.loops[p + shift] = (rule, least, most, after + shift)
+        if p in net.sets:
+            net.sets[p + shift] = net.sets[p].moved(shift)
     return shift
 
 

@@ -13,11 +13,11 @@ from array import array
 from collections.abc import Callable
 from heapq import heappop, heappush
 
-from constrained.engine.build import Network, build_network
+from constrained.engine.build import Network, SetLoop, build_network
 from constrained.engine.byte_classes import byte_classes
 from constrained.engine.left_corner import remove_left_recursion
 from constrained.engine.regions import find_regions
-from constrained.errors import UnsatisfiableGrammarError
+from constrained.errors import GrammarError, UnsatisfiableGrammarError
 from constrained.grammar.ir import RuleSet, TokenReference
 from constrained.kernel.program import FAR, Program
 from constrained.limits import Limits
@@ -46,6 +46,10 @@ def lower(
                 if rule in nullable:
                     net.eps[p].append(to)
     _nullable_loops(net, nullable)
+    for set_loop in net.sets.values():
+        if nullable.intersection(set_loop.first):
+            raise GrammarError("an item of a group in any order can be empty",
+                               hint="make the item non-empty and leave it out of `required` instead")
     starts, order = remove_left_recursion(net, limits)
     root = net.position(0)
     last = net.position(0)
@@ -168,6 +172,12 @@ def _shortest(net: Network, starts: list[int]) -> tuple[list[int], list[int]]:
     for p, (rule, _, _, after) in net.loops.items():
         loop_into.setdefault(after, []).append(p)
         loop_sites.setdefault(rule, []).append(p)
+    set_into: dict[int, list[int]] = {}
+    set_sites: dict[int, list[int]] = {}
+    for p, set_loop in net.sets.items():
+        set_into.setdefault(set_loop.after, []).append(p)
+        for rule in (*set_loop.first, *set_loop.later):
+            set_sites.setdefault(rule, []).append(p)
     rule_at: dict[int, list[int]] = {}
     for rule, start in enumerate(starts):
         rule_at.setdefault(start, []).append(rule)
@@ -189,6 +199,12 @@ def _shortest(net: Network, starts: list[int]) -> tuple[list[int], list[int]]:
         if rule_min[rule] < FAR and position_min[after] < FAR and done[after]:
             offer(p, least * rule_min[rule] + position_min[after])
 
+    def offer_set(p: int) -> None:
+        cost = set_cost(net.sets[p], rule_min)
+        after = net.sets[p].after
+        if cost < FAR and done[after]:
+            offer(p, cost + position_min[after])
+
     while heap:
         cost, p = heappop(heap)
         if done[p]:
@@ -201,6 +217,8 @@ def _shortest(net: Network, starts: list[int]) -> tuple[list[int], list[int]]:
                 offer(source, cost + rule_min[rule])
         for source in loop_into.get(p, ()):
             offer_loop(source)
+        for source in set_into.get(p, ()):
+            offer_set(source)
         for rule in rule_at.get(p, ()):
             if rule_min[rule] == FAR:
                 rule_min[rule] = cost
@@ -209,7 +227,27 @@ def _shortest(net: Network, starts: list[int]) -> tuple[list[int], list[int]]:
                         offer(source, cost + position_min[to])
                 for source in loop_sites.get(rule, ()):
                     offer_loop(source)
+                for source in set_sites.get(rule, ()):
+                    offer_set(source)
     return position_min, rule_min
+
+
+def set_cost(loop: SetLoop, rule_min: list[int]) -> int:
+    """Fewest bytes of what is written in a set loop, FAR if it cannot be (yet)."""
+    costs = [rule_min[rule] for rule in loop.first]
+    chosen = [costs[i] for i in sorted(loop.required)]
+    need = loop.minimum - len(chosen)
+    if need > 0:
+        rest = sorted(cost for i, cost in enumerate(costs) if i not in loop.required)
+        if loop.free:
+            rest = sorted([*rest[:need], *([costs[-1]] * need)])
+        chosen += rest[:need]
+        if len(rest) < need:
+            return FAR
+    gap = min((rule_min[b] - rule_min[a] for a, b in zip(loop.first, loop.later, strict=True)
+               if rule_min[b] < FAR), default=FAR)
+    total = sum(chosen) + (gap * (len(chosen) - 1) if len(chosen) > 1 else 0)
+    return min(total, FAR)
 
 
 def _drop_dead(net: Network, position_min: list[int], rule_min: list[int]) -> None:
@@ -221,6 +259,7 @@ def _drop_dead(net: Network, position_min: list[int], rule_min: list[int]) -> No
             net.call_edges[p] = []
             net.token_edges.pop(p, None)
             net.loops.pop(p, None)
+            net.sets.pop(p, None)
     for p, edges in enumerate(net.byte_edges):
         if edges:
             net.byte_edges[p] = [e for e in edges if position_min[e[2]] < FAR]
@@ -269,9 +308,25 @@ def _flatten(net: Network, root: int, starts: list[int], order: list[int], posit
     for p in net.accept:
         accept[p] = 1
     position_loop = array("i", [-1]) * n
-    loops = sorted(net.loops)
+    loops = sorted([*net.loops, *net.sets])
+    items: list[int] = []
+    first: list[int] = []
+    later: list[int] = []
+    required: list[int] = []
+    shapes: list[tuple[int, int, int, int]] = []  # rule, minimum, maximum, next
     for index, p in enumerate(loops):
         position_loop[p] = index
+        items.append(len(first))
+        set_loop = net.sets.get(p)
+        if set_loop is None:
+            shapes.append(net.loops[p])
+            continue
+        shapes.append((-2 if set_loop.free else -1, set_loop.minimum, set_loop.maximum, set_loop.after))
+        for i, (a, b) in enumerate(zip(set_loop.first, set_loop.later, strict=True)):
+            first.append(a if rule_min[a] < FAR else -1)
+            later.append(b if rule_min[b] < FAR else -1)
+            required.append(1 if i in set_loop.required else 0)
+    items.append(len(first))
     return Program(
         start=root,
         position_offsets=array("i", offsets),
@@ -286,10 +341,12 @@ def _flatten(net: Network, root: int, starts: list[int], order: list[int], posit
         rule_names=net.rule_names,
         position_rule=net.origin,
         loop_positions=array("i", loops),
-        loop_rules=array("i", [net.loops[p][0] for p in loops]),
-        loop_minimum=array("i", [net.loops[p][1] for p in loops]),
-        loop_maximum=array("i", [net.loops[p][2] for p in loops]),
-        loop_next=array("i", [net.loops[p][3] for p in loops]),
+        loop_rules=array("i", [shape[0] for shape in shapes]),
+        loop_minimum=array("i", [shape[1] for shape in shapes]),
+        loop_maximum=array("i", [shape[2] for shape in shapes]),
+        loop_next=array("i", [shape[3] for shape in shapes]),
+        loop_items=array("i", items),
+        item_first=array("i", first), item_later=array("i", later), item_required=array("i", required),
         loop_region=array("i", [loop_region.get(p, 0) for p in loops]),
         n_classes=len(class_byte),
         byte_class=byte_class,

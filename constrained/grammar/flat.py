@@ -20,6 +20,7 @@ from constrained.grammar.ir import (
     RuleSet,
     Sequence,
     TokenReference,
+    Unordered,
     children,
 )
 
@@ -64,6 +65,8 @@ def _entry(node: Expr, numbers: dict[int, int]) -> tuple[Any, ...]:
         return ("choice", parts)
     if isinstance(node, Repeat):
         return ("repeat", parts[0], node.minimum, node.maximum)
+    if isinstance(node, Unordered):
+        return ("unordered", parts, tuple(sorted(node.required)), node.free is not None, node.minimum, node.maximum)
     if isinstance(node, Reference):
         return ("reference", node.name)
     if isinstance(node, TokenReference):
@@ -89,6 +92,11 @@ def from_flat(flat: Flat) -> RuleSet:
             nodes.append(Choice(tuple(nodes[i] for i in entry[1])))
         elif tag == "repeat":
             nodes.append(Repeat(nodes[entry[1]], entry[2], entry[3]))
+        elif tag == "unordered":
+            parts = [nodes[i] for i in entry[1]]
+            free = parts.pop() if entry[3] else None
+            separator = parts.pop()
+            nodes.append(Unordered(tuple(parts), frozenset(entry[2]), separator, free, entry[4], entry[5]))
         elif tag == "reference":
             nodes.append(Reference(entry[1]))
         elif tag == "token":

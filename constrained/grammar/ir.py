@@ -26,6 +26,7 @@ __all__ = [
     "Repeat",
     "Sequence",
     "TokenReference",
+    "Unordered",
     "children",
 ]
 
@@ -65,6 +66,24 @@ class Repeat:
     body: Expr
     minimum: int
     maximum: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Unordered:
+    """Each of ``items`` at most once, in any order, with ``separator`` between any two that are written.
+
+    ``required`` holds the indices that must occur. ``free``, if given, may occur any number of times among them.
+    The number of things written is between ``minimum`` and ``maximum`` (None: without end). Items and ``free`` must
+    not have the empty text. This is the body of a JSON object whose keys come in any order, and of an array of
+    different values out of a list.
+    """
+
+    items: tuple[Expr, ...]
+    required: frozenset[int]
+    separator: Expr
+    free: Expr | None = None
+    minimum: int = 0
+    maximum: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +127,9 @@ class ByteDfa:
     accepting: frozenset[int]
 
 
-Expr = Union[Literal, CharClass, Sequence, Choice, Repeat, Reference, TokenReference, AnyTextUntil, ByteDfa]
+Expr = Union[
+    Literal, CharClass, Sequence, Choice, Repeat, Unordered, Reference, TokenReference, AnyTextUntil, ByteDfa
+]
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
@@ -119,6 +140,8 @@ def children(expr: Expr) -> tuple[Expr, ...]:
         return expr.options
     if isinstance(expr, Repeat):
         return (expr.body,)
+    if isinstance(expr, Unordered):
+        return (*expr.items, expr.separator) if expr.free is None else (*expr.items, expr.separator, expr.free)
     return ()
 
 

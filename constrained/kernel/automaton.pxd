@@ -55,6 +55,11 @@ cdef class Automaton:
     cdef int tr_cap
     cdef int un_len
     cdef int un_cap
+    cdef int g_count
+    cdef int g_cap
+    cdef int g_pool_len
+    cdef int g_pool_cap
+    cdef int g_table_size
     cdef int m_size
     cdef int m_count
     cdef int buf_cap
@@ -81,6 +86,14 @@ cdef class Automaton:
     cdef int* r_det
     cdef int* cls
     cdef int* cls_rep
+    cdef int* l_items
+    cdef int* i_first
+    cdef int* i_later
+    cdef int* i_required
+    cdef int* g_off
+    cdef int* g_len
+    cdef int* g_pool
+    cdef int* g_table
     cdef int* mark
     cdef int* own
     cdef int* pend_tail
@@ -165,6 +178,15 @@ cdef class Automaton:
     cdef int _rehash_nodes(self) except -1 nogil
     cdef int push(self, int d, int n) except -1 nogil
     cdef int loop_return(self, int loop, int c, int n) except -1 nogil
+    cdef int _register(self, int words) except -1 nogil
+    cdef int _rehash_registers(self) except -1 nogil
+    cdef bint _written(self, int c, int i) noexcept nogil
+    cdef int _unwritten(self, int loop, int c) noexcept nogil
+    cdef bint _may_write(self, int loop, int c, int i, int lacking) noexcept nogil
+    cdef int _with_item(self, int loop, int c, int i) except -1 nogil
+    cdef int _set_return(self, int loop, int c, int n) except -1 nogil
+    cdef int _enter_set(self, int loop, int c, int n) except -1 nogil
+    cdef long long _set_min(self, int loop, int c) noexcept nogil
     cdef int rule_det(self, int rule) except -1 nogil
     cdef int _add_thread(self, int d, int n, int loop, int c, int below) except -1 nogil
     cdef int _enter(self, int d, int c, int n) except -1 nogil

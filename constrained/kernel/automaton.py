@@ -208,6 +208,10 @@ class Automaton:
         self.l_max = copy_ints(self.l_max, program.loop_maximum)
         self.l_next = copy_ints(self.l_next, program.loop_next)
         self.l_region = copy_ints(self.l_region, program.loop_region)
+        self.l_items = copy_ints(self.l_items, program.loop_items)
+        self.i_first = copy_ints(self.i_first, program.item_first)
+        self.i_later = copy_ints(self.i_later, program.item_later)
+        self.i_required = copy_ints(self.i_required, program.item_required)
         self.r_start = copy_ints(self.r_start, program.rule_starts)
         self.r_order = copy_ints(self.r_order, program.rule_order)
         self.cls = copy_ints(self.cls, program.byte_class)
@@ -252,8 +256,14 @@ class Automaton:
             free(self.r_det)
             free(self.cls)
             free(self.cls_rep)
-            free(self.p_min)
-            free(self.r_min)
+            free(self.l_items)
+            free(self.i_first)
+            free(self.i_later)
+            free(self.i_required)
+            free(self.g_off)
+            free(self.g_len)
+            free(self.g_pool)
+            free(self.g_table)
             free(self.mark)
             free(self.own)
             free(self.pend_tail)
@@ -268,7 +278,6 @@ class Automaton:
             free(self.d_ncall)
             free(self.d_first)
             free(self.d_split)
-            free(self.d_min)
             free(self.d_pool)
             free(self.d_table)
             free(self.d_rows)
@@ -281,7 +290,6 @@ class Automaton:
             free(self.n_nexp)
             free(self.n_mask)
             free(self.n_mark)
-            free(self.n_min)
             free(self.n_table)
             free(self.el_d)
             free(self.el_c)
@@ -303,6 +311,10 @@ class Automaton:
             free(self.m_value)
             free(self.buf)
             free(self.split)
+            free(self.p_min)
+            free(self.r_min)
+            free(self.d_min)
+            free(self.n_min)
 
     def _reset(self):
         """Begin an epoch: forget every det, node and row. Called with the lock held, or before sharing."""
@@ -321,6 +333,14 @@ class Automaton:
         self.un_len = 0
         self.m_count = 0
         self.split_len = 0
+        self.g_count = 0
+        self.g_pool_len = 0
+        self.g_table_size = 64
+        self.g_table = grow_int(self.g_table, self.g_table_size)
+        if not self.g_table:
+            raise MemoryError
+        for i in range(self.g_table_size):
+            self.g_table[i] = -1
         self.d_table_size = 256
         self.d_table = grow_int(self.d_table, self.d_table_size)
         self.n_table_size = 1024
@@ -1119,6 +1139,8 @@ class Automaton:
         total: cython.longlong
         if loop < 0:
             return self.d_min[d]
+        if self.l_rule[loop] < 0:
+            return self._set_min(loop, c)
         rounds = self.l_min[loop] - c
         if rounds < 1:
             rounds = 1
@@ -1212,6 +1234,241 @@ class Automaton:
             self.add_pair(self.l_next_det[loop], n)
         return self.canonical(base)
 
+    # ---- set loops: each item once, in any order -----------------------------------------------------
+    #
+    # The count of a set loop's element is the id of an interned *register*: how many things are written (saturated
+    # where no bound can tell), and one bit for each item that is. Id 0 means nothing is written yet.
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _register(self, words: cython.int) -> cython.int:
+        """The id of the register ``buf[:words]`` (count first); 1 and up."""
+        h: cython.ulonglong = 77
+        i: cython.int
+        j: cython.int
+        g: cython.int
+        same: cython.bint
+        for i in range(words):
+            h = mix(h, self.buf[i])
+        j = cython.cast(cython.int, h & (self.g_table_size - 1))
+        while self.g_table[j] >= 0:
+            g = self.g_table[j]
+            if self.g_len[g] == words:
+                same = True
+                for i in range(words):
+                    if self.g_pool[self.g_off[g] + i] != self.buf[i]:
+                        same = False
+                        break
+                if same:
+                    return g + 1
+            j = (j + 1) & (self.g_table_size - 1)
+        g = self.g_count
+        if g >= self.g_cap:
+            self.g_cap = 64 if self.g_cap == 0 else self.g_cap * 2
+            self.g_off = grow_int(self.g_off, self.g_cap)
+            self.g_len = grow_int(self.g_len, self.g_cap)
+            if not (self.g_off and self.g_len):
+                self._out_of_memory()
+        if self.g_pool_len + words > self.g_pool_cap:
+            self.g_pool_cap = (self.g_pool_len + words) * 2
+            self.g_pool = grow_int(self.g_pool, self.g_pool_cap)
+            if not self.g_pool:
+                self._out_of_memory()
+        self.g_off[g] = self.g_pool_len
+        self.g_len[g] = words
+        for i in range(words):
+            self.g_pool[self.g_pool_len + i] = self.buf[i]
+        self.g_pool_len += words
+        self.g_count = g + 1
+        self.g_table[j] = g
+        if self.g_count * 2 >= self.g_table_size:
+            self._rehash_registers()
+        return g + 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _rehash_registers(self) -> cython.int:
+        h: cython.ulonglong
+        g: cython.int
+        i: cython.int
+        j: cython.int
+        self.g_table_size = self.g_table_size * 2
+        self.g_table = grow_int(self.g_table, self.g_table_size)
+        if not self.g_table:
+            self._out_of_memory()
+        for i in range(self.g_table_size):
+            self.g_table[i] = -1
+        for g in range(self.g_count):
+            h = 77
+            for i in range(self.g_len[g]):
+                h = mix(h, self.g_pool[self.g_off[g] + i])
+            j = cython.cast(cython.int, h & (self.g_table_size - 1))
+            while self.g_table[j] >= 0:
+                j = (j + 1) & (self.g_table_size - 1)
+            self.g_table[j] = g
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _written(self, c: cython.int, i: cython.int) -> cython.bint:
+        """Whether register ``c`` has item ``i``."""
+        if c == 0:
+            return False
+        return (self.g_pool[self.g_off[c - 1] + 1 + (i >> 5)] >> (i & 31)) & 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _unwritten(self, loop: cython.int, c: cython.int) -> cython.int:
+        """How many required items register ``c`` lacks."""
+        lo: cython.int = self.l_items[loop]
+        i: cython.int
+        lacking: cython.int = 0
+        for i in range(lo, self.l_items[loop + 1]):
+            if self.i_required[i] and not self._written(c, i - lo):
+                lacking += 1
+        return lacking
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _may_write(self, loop: cython.int, c: cython.int, i: cython.int, lacking: cython.int) -> cython.bint:
+        """Whether item ``i`` may come next and leaves room for what is required. ``lacking`` of ``c`` as above."""
+        lo: cython.int = self.l_items[loop]
+        count: cython.int = 0 if c == 0 else self.g_pool[self.g_off[c - 1]]
+        last: cython.int = self.l_max[loop]
+        free: cython.bint = self.l_rule[loop] == -2 and lo + i == self.l_items[loop + 1] - 1
+        if self.i_first[lo + i] < 0 or self.i_later[lo + i] < 0 and c != 0:
+            return False
+        if not free and self._written(c, i):
+            return False
+        if last < 0:
+            return True
+        if self.i_required[lo + i]:
+            lacking -= 1
+        return count + 1 + lacking <= last
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _with_item(self, loop: cython.int, c: cython.int, i: cython.int) -> cython.int:
+        """Register ``c`` after item ``i`` is written."""
+        lo: cython.int = self.l_items[loop]
+        n: cython.int = self.l_items[loop + 1] - lo
+        words: cython.int = 1 + (n + 31) // 32
+        j: cython.int
+        most: cython.int = self.l_max[loop]
+        self._need_buf(words)
+        for j in range(words):
+            self.buf[j] = 0 if c == 0 else self.g_pool[self.g_off[c - 1] + j]
+        if most >= 0 or self.buf[0] < self.l_min[loop]:
+            self.buf[0] += 1
+        if not (self.l_rule[loop] == -2 and i == n - 1):
+            self.buf[1 + (i >> 5)] = self.buf[1 + (i >> 5)] | _bit(i & 31)
+        return self._register(words)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _set_return(self, loop: cython.int, c: cython.int, n: cython.int) -> cython.int:
+        """The node after something was written: more, or on when what is required is there."""
+        base: cython.int = self.it_len
+        i: cython.int
+        d: cython.int
+        lacking: cython.int = self._unwritten(loop, c)
+        for i in range(self.l_items[loop + 1] - self.l_items[loop]):
+            if self._may_write(loop, c, i, lacking):
+                d = self.loop_det(loop)
+                self.add_item(d, c, n)
+                break
+        if lacking == 0 and self.g_pool[self.g_off[c - 1]] >= self.l_min[loop]:
+            if self.l_next_det[loop] < 0:
+                self.buf[0] = self.l_next[loop]
+                d = self.closure(1)
+                self.l_next_det[loop] = self.intern_det(d)
+            self.add_pair(self.l_next_det[loop], n)
+        return self.canonical(base)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _enter_set(self, loop: cython.int, c: cython.int, n: cython.int) -> cython.int:
+        """Every item that may come next is called, each with its own return."""
+        lo: cython.int = self.l_items[loop]
+        i: cython.int
+        k: cython.int
+        lacking: cython.int = self._unwritten(loop, c)
+        for i in range(self.l_items[loop + 1] - lo):
+            if self._may_write(loop, c, i, lacking):
+                k = self._with_item(loop, c, i)
+                k = self._set_return(loop, k, n)
+                if k != 0:
+                    self._pend(self.i_first[lo + i] if c == 0 else self.i_later[lo + i], k)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _set_min(self, loop: cython.int, c: cython.int) -> cython.longlong:
+        """Fewest bytes from "one more is written" to the rule's end: what is required, filled up with the cheapest."""
+        lo: cython.int = self.l_items[loop]
+        hi: cython.int = self.l_items[loop + 1]
+        i: cython.int
+        best: cython.longlong
+        floor: cython.longlong = -1
+        gap: cython.longlong = FAR
+        cost: cython.longlong
+        total: cython.longlong = 0
+        count: cython.int = 0 if c == 0 else self.g_pool[self.g_off[c - 1]]
+        chosen: cython.int = 0
+        need: cython.int
+        same: cython.int
+        for i in range(lo, hi):
+            if self.i_first[i] >= 0 and self.i_later[i] >= 0:
+                cost = self.r_min[self.i_later[i]] - self.r_min[self.i_first[i]]
+                if cost < gap:
+                    gap = cost
+            if self.i_required[i] and not self._written(c, i - lo):
+                if self.i_first[i] < 0:
+                    return FAR
+                total += self.r_min[self.i_first[i]]
+                chosen += 1
+        need = self.l_min[loop] - count - chosen
+        if need < 1 and chosen == 0:
+            need = 1
+        # the cheapest optional items, level by level; the free one fills any number of places
+        while need > 0:
+            best = FAR
+            for i in range(lo, hi):
+                if self.i_first[i] < 0 or self.i_required[i] or self._written(c, i - lo):
+                    continue
+                cost = self.r_min[self.i_first[i]]
+                if cost > floor and cost < best:
+                    best = cost
+            if best >= FAR:
+                return FAR
+            same = 0
+            for i in range(lo, hi):
+                if self.i_first[i] < 0 or self.i_required[i] or self._written(c, i - lo):
+                    continue
+                if self.r_min[self.i_first[i]] == best:
+                    same += 1
+                    if self.l_rule[loop] == -2 and i == hi - 1:
+                        same = need
+            if same > need:
+                same = need
+            total += best * same
+            chosen += same
+            need -= same
+            floor = best
+        if chosen > 1 or count > 0:
+            total += gap * (chosen - (1 if count == 0 else 0))
+        total += self.p_min[self.l_next[loop]]
+        return total if total < FAR else FAR
+
     # ---- threads: entering calls ---------------------------------------------------------------------
 
     @cython.cfunc
@@ -1250,6 +1507,9 @@ class Automaton:
         k: cython.int
         rule: cython.int
         loop: cython.int = self.d_loop[d]
+        if loop >= 0 and self.l_rule[loop] < 0:
+            self._enter_set(loop, c, n)
+            return 0
         if loop >= 0:
             rule = self.l_rule[loop]
             k = self.loop_return(loop, c + 1, n)
@@ -1607,12 +1867,13 @@ _COUNTERS = """
 epoch max_threads n_positions n_rules n_loops n_classes n_token_sets start_position start generation
 n_generation d_count d_cap d_pool_len d_pool_cap d_table_size d_rows_len d_rows_cap calls_len calls_cap
 firsts_len firsts_cap n_count n_cap el_len el_cap n_table_size exp_len exp_cap rows_len rows_cap it_len it_cap
-tr_len tr_cap un_len un_cap m_size m_count buf_cap heap_len split_len split_cap
+tr_len tr_cap un_len un_cap g_count g_cap g_pool_len g_pool_cap g_table_size m_size m_count buf_cap heap_len
+split_len split_cap
 """.split()
 _POINTERS = """
 p_off e_a e_b e_to p_accept p_loop p_region l_pos l_rule l_min l_max l_next l_region l_det l_next_det r_start
-r_order r_det cls cls_rep mark own pend_tail heap d_off d_len d_flags d_core d_loop d_row d_call d_ncall
-d_first d_split d_pool d_table d_rows calls firsts n_off n_len n_row n_exp n_nexp n_mask n_mark n_table el_d
-el_c el_n exp rows row_node it_d it_c it_n tr_p tr_c tr_n un_a un_b m_kind m_a m_b m_value buf split p_min
-r_min d_min n_min
+r_order r_det cls cls_rep l_items i_first i_later i_required g_off g_len g_pool g_table mark own pend_tail
+heap d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_pool d_table d_rows calls firsts
+n_off n_len n_row n_exp n_nexp n_mask n_mark n_table el_d el_c el_n exp rows row_node it_d it_c it_n tr_p tr_c
+tr_n un_a un_b m_kind m_a m_b m_value buf split p_min r_min d_min n_min
 """.split()

@@ -8,6 +8,10 @@ Edges of a position lie together in four runs: bytes, epsilon, calls, token sets
     call       rule edge_a, return to edge_to
     token set  set edge_a, to edge_to
 
+A loop is counted (``loop_rules`` names its body) or a set loop (-1, or -2 if its last item is free to repeat), whose
+items are ``loop_items[l] .. loop_items[l + 1]``: a rule when written first, one when written later (-1: cannot be
+written at all), and whether it must be written.
+
 Positions 1 and 2 are END and HOLE; they have no edges. All arrays are ``array('i')``; the minima, in bytes,
 may be large and are plain lists.
 """
@@ -47,6 +51,10 @@ class Program:
     loop_maximum: array[int]
     loop_next: array[int]
     loop_region: array[int]
+    loop_items: array[int]
+    item_first: array[int]
+    item_later: array[int]
+    item_required: array[int]
     n_classes: int
     byte_class: array[int]
     class_byte: array[int]
