@@ -16,8 +16,8 @@ A state of the result is (sets of the look-behinds, set of the main program); pl
 empty steps, because those ask about the gap. Invariants: set 0 is empty (never matches), set 1 always matches; a
 thread never holds an obligation that is already decided; of two threads at one place only the less obliged is kept.
 
-Cost: about 10 us a state and class. Bounds: ``Limits.max_dfa_states`` states, and ``WORK_PER_STATE`` times as
-many thread steps. Calls nest as deep as assertions do, which ``program.MAX_ASSERTION_DEPTH`` bounds.
+Cost: about 10 us a state and kind of character that it tells apart. Bounds: ``Limits.max_dfa_states`` states, and
+``WORK_PER_STATE`` times as many thread steps. Calls nest as deep as assertions do: ``program.MAX_ASSERTION_DEPTH``.
 """
 
 from __future__ import annotations
@@ -81,6 +81,8 @@ class _Determiniser:
         self.list_closures: dict[tuple[int, int], tuple[int | None, Value]] = {}
         self.steps: dict[tuple[int, int, int], int] = {}
         self.ends: dict[tuple[int, int], bool] = {}
+        self.masks: dict[tuple[int, int], frozenset[int]] = {}
+        self.groups: dict[frozenset[int], tuple[list[int], list[int]]] = {}
 
     # -- interned values ------------------------------------------------------------------------------------
 
@@ -339,9 +341,47 @@ class _Determiniser:
                 found = ALWAYS
             else:
                 waiting = tuple((DONE, *debt) for debt in value)
-                found = self.intern(set(self.move(movers + waiting, gap, letter)))
+                moved = set(self.move(movers + waiting, gap, letter))
+                found = ALWAYS if (ACCEPT, *FREE) in moved else self.intern(moved)
             self.steps[key] = found
         return found
+
+    def asked(self, movers: tuple[Thread, ...], gap: int, found: set[int]) -> None:
+        """Adds to ``found`` the character masks that decide what ``movers`` and their obligations do next."""
+        for place, negative, positive in movers:
+            if place >= 0:
+                op = self.program.ops[place]
+                assert isinstance(op, CharOp)
+                found.add(op.mask)
+            elif place < DONE:
+                self.asked(self.lists[~place - 1][1], gap, found)
+            for owed in (negative, *positive):
+                if owed > ALWAYS:
+                    found |= self.asked_by_set(owed, gap)
+
+    def asked_by_set(self, set_id: int, gap: int) -> frozenset[int]:
+        key = (set_id, gap)
+        if key not in self.masks:
+            movers, value = self.close(set_id, gap)
+            found: set[int] = set()
+            self.asked(movers + tuple((DONE, *debt) for debt in value), gap, found)
+            self.masks[key] = frozenset(found)
+        return self.masks[key]
+
+    def alike(self, masks: frozenset[int]) -> tuple[list[int], list[int]]:
+        """Letters that no mask tells apart, as groups: one letter of each, and each letter's group."""
+        if masks not in self.groups:
+            count = len(self.program.partition.classes)
+            parts = [(1 << count) - 1]
+            for mask in masks:
+                parts = [part for whole in parts for part in (whole & mask, whole & ~mask) if part]
+            group_of = [0] * count
+            for index, part in enumerate(parts):
+                for letter in range(count):
+                    if part >> letter & 1:
+                        group_of[letter] = index
+            self.groups[masks] = ([(part & -part).bit_length() - 1 for part in parts], group_of)
+        return self.groups[masks]
 
     # -- the end of the text ------------------------------------------------------------------------------------------
 
@@ -371,7 +411,6 @@ class _Determiniser:
 
     def run(self) -> Dfa:
         program = self.program
-        letters = range(len(program.partition.classes))
         first = ((NEVER,) * len(program.behinds), self.intern({(program.start, *FREE)}))
         number = {first: 0}
         order = [first]
@@ -382,6 +421,10 @@ class _Determiniser:
             movers, _ = self.close(main, gap)
             if self.holds_at_end(main, gap):
                 accepting.append(state)
+            masks: set[int] = set()
+            for threads in (movers, *moving):
+                self.asked(threads, gap, masks)
+            letters, group_of = self.alike(frozenset(masks))
             row: list[int] = []
             for letter in letters:
                 reached = self.intern(set(self.move(movers, gap, letter)))
@@ -397,5 +440,5 @@ class _Determiniser:
                         raise GrammarLimitError("max_dfa_states", self.limits.max_dfa_states,
                                                 "a pattern with assertions has too many states")
                 row.append(found)
-            rows.append(tuple(row))
+            rows.append(tuple([row[group] for group in group_of]))
         return trimmed(Dfa(program.partition.classes, tuple(rows), frozenset(accepting)))

@@ -22,8 +22,10 @@ __all__ = ["DEAD", "ByteRows", "Dfa", "any_text", "complement", "intersection", 
 
 DEAD = -1
 
-#: ``rows[state]`` = (first byte, last byte, next state), sorted and disjoint: the shape of the IR's ``ByteDfa``.
-ByteRows = tuple[tuple[tuple[int, int, int], ...], ...]
+#: (first byte, last byte, next state), sorted and disjoint.
+ByteRow = tuple[tuple[int, int, int], ...]
+#: One ``ByteRow`` a state: the shape of the IR's ``ByteDfa``.
+ByteRows = tuple[ByteRow, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -47,39 +49,43 @@ class Dfa:
     def to_bytes(self) -> tuple[ByteRows, frozenset[int]]:
         """The same language over UTF-8 bytes: rows and accepting states, states of this automaton first."""
         trie = ByteTrie(self.classes)
-        rows: list[tuple[tuple[int, int, int], ...]] = [()] * len(self.rows)
-        known: dict[tuple[tuple[int, int, int], ...], int] = {}
-        placed: dict[tuple[int, tuple[int, ...]], tuple[tuple[int, int, int], ...]] = {}
-
-        def place(node: int, targets: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
-            """``node`` with ``targets`` in place of its classes (depth at most four: the length of a character)."""
-            key = (node, tuple([targets[c] for c in trie.leaves[node]]))
-            if key in placed:
-                return placed[key]
-            entries: list[tuple[int, int, int]] = []
-            for first, last, child in trie.nodes[node]:
-                if child < 0:
-                    target = targets[~child]
-                else:
-                    inner = place(child, targets)
-                    if not inner:
-                        continue
-                    if inner not in known:
-                        known[inner] = len(rows)
-                        rows.append(inner)
-                    target = known[inner]
-                if target == DEAD:
-                    continue
-                if entries and entries[-1][2] == target and entries[-1][1] + 1 == first:
-                    entries[-1] = (entries[-1][0], last, target)
-                else:
-                    entries.append((first, last, target))
-            placed[key] = tuple(entries)
-            return placed[key]
-
+        groups = {leaves: index for index, leaves in enumerate(dict.fromkeys(trie.leaves))}
+        group_of = [groups[leaves] for leaves in trie.leaves]
+        rows: list[ByteRow] = [()] * len(self.rows)
+        known: dict[ByteRow, int] = {(): DEAD}
+        placed: dict[tuple[int, tuple[int, ...]], int] = {}
         for state, targets in enumerate(self.rows):
-            rows[state] = place(trie.root, targets)
+            seen = [tuple([targets[c] for c in leaves]) for leaves in groups]
+            state_of: list[int] = []  # of each node, with this row's targets in place of its classes
+            for node, group in enumerate(group_of):  # children come before their parents
+                if node == trie.root:
+                    break
+                key = (node, seen[group])
+                number = placed.get(key)
+                if number is None:
+                    row = _filled(trie.nodes[node], targets, state_of)
+                    number = known.get(row)
+                    if number is None:
+                        number = known[row] = len(rows)
+                        rows.append(row)
+                    placed[key] = number
+                state_of.append(number)
+            rows[state] = _filled(trie.nodes[trie.root], targets, state_of)
         return tuple(rows), self.accepting
+
+
+def _filled(entries: ByteRow, targets: tuple[int, ...], state_of: list[int]) -> ByteRow:
+    """Entries of a trie with states in place of its nodes and classes; equal neighbours joined, dead ends left out."""
+    row: list[tuple[int, int, int]] = []
+    for first, last, child in entries:
+        target = targets[~child] if child < 0 else state_of[child]
+        if target == DEAD:
+            continue
+        if row and row[-1][2] == target and row[-1][1] + 1 == first:
+            row[-1] = (row[-1][0], last, target)
+        else:
+            row.append((first, last, target))
+    return tuple(row)
 
 
 def any_text() -> Dfa:

@@ -8,9 +8,10 @@ maps are asked of ``str`` for the few thousand cased characters (about 3 ms, onc
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from functools import cache, lru_cache
 
-from constrained.regex.charset import ANY, Ranges, complement, contains, intersection, normalise, subtract, union
+from constrained.regex.charset import Ranges, complement, contains, intersection, normalise, subtract, union
 
 __all__ = ["ecma_closure", "python_ignore_case"]
 
@@ -35,15 +36,12 @@ def _cased() -> tuple[str, ...]:
 
 
 @cache
-def _lowered() -> tuple[tuple[int, int], ...]:
-    """(code point, its lower case) for all that differ; the first character where the lower case has several."""
-    return tuple((ord(c), low) for c in _cased() for low in (ord(c.lower()[0]),) if low != ord(c))
-
-
-@cache
-def _cased_set() -> Ranges:
-    """What ``re`` calls cased: the first character of the lower or of the upper case differs."""
-    return normalise((ord(c), ord(c)) for c in _cased() if c.lower()[0] != c or c.upper()[0] != c)
+def _lowered() -> dict[int, list[int]]:
+    """Each lower case (the first character where it has several) to the characters that have it."""
+    found: dict[int, list[int]] = {}
+    for char in _cased():
+        found.setdefault(ord(char.lower()[0]), []).append(ord(char))
+    return found
 
 
 @cache
@@ -53,12 +51,44 @@ def _same_upper() -> dict[int, tuple[int, ...]]:
     for char in _cased():
         if char.lower()[0] == char:
             groups.setdefault(char.upper(), []).append(ord(char))
-    # A character that no case map changes can still be the upper case of another one.
-    for upper, group in groups.items():
-        if len(upper) == 1 and ord(upper) not in group and upper.lower()[0] == upper:
-            group.append(ord(upper))
-    return {code: tuple(other for other in group if other != code) for group in groups.values() if len(group) > 1
-            for code in group}
+    return {code: tuple(group) for group in groups.values() if len(group) > 1 for code in group}
+
+
+class _Variants:
+    """What each of a few thousand characters stands for when case is ignored."""
+
+    def __init__(self, table: dict[int, tuple[int, ...]]) -> None:
+        self.table = table
+        self.codes = sorted(table)
+
+    def closure(self, ranges: Ranges) -> Ranges:
+        """``ranges`` and all variants of its members."""
+        extra: set[int] = set()
+        for first, last in ranges:
+            for code in self.codes[bisect_left(self.codes, first) : bisect_right(self.codes, last)]:
+                extra.update(self.table[code])
+        return union(ranges, normalise((code, code) for code in extra)) if extra else ranges
+
+
+@cache
+def _python_variants() -> _Variants:
+    """A character of a pattern, if ``re`` calls it cased, to all characters it matches."""
+    lowered, same_upper = _lowered(), _same_upper()
+    table: dict[int, tuple[int, ...]] = {}
+    for char in _cased():
+        low = char.lower()[0]
+        if low != char or char.upper()[0] != char:
+            family = same_upper.get(ord(low), (ord(low),))
+            table[ord(char)] = tuple(code for one in family for code in lowered.get(one, [one]))
+    return _Variants(table)
+
+
+@lru_cache(maxsize=64)
+def _lower_case_in(ranges: Ranges) -> Ranges:
+    """Every character whose lower case is in ``ranges``."""
+    changed = {code: low for low, codes in _lowered().items() for code in codes if code != low}
+    unchanged = subtract(ranges, normalise((code, code) for code in changed))
+    return union(unchanged, normalise((code, code) for code, low in changed.items() if contains(ranges, low)))
 
 
 @lru_cache(maxsize=512)
@@ -70,22 +100,13 @@ def python_ignore_case(members: Ranges, categories: Ranges, negated: bool, ascii
     """
     if ascii_only:
         letters = intersection(members, _ASCII_LETTERS)
-        members = union(members, normalise((a ^ 0x20, b ^ 0x20) for a, b in letters))
-        plain = union(members, categories)
-        return complement(plain) if negated else plain
-    plain = union(members, categories)
-    if not intersection(members, _cased_set()):
-        return complement(plain) if negated else plain
-    lowered = [(code, low) for code, low in _lowered()]
-    folded = subtract(members, normalise((code, code) for code, _ in lowered))
-    folded = union(folded, normalise((low, low) for code, low in lowered if contains(members, code)))
-    extra = [(other, other) for code, others in _same_upper().items() if contains(folded, code) for other in others]
-    wanted = union(folded, normalise(extra), categories)
-    if negated:
-        wanted = complement(wanted)
-    # A character matches if its lower case is wanted: unchanged ones speak for themselves.
-    unchanged = subtract(wanted, normalise((code, code) for code, _ in lowered))
-    return union(unchanged, normalise((code, code) for code, low in lowered if contains(wanted, low)))
+        matched = union(members, normalise((a ^ 0x20, b ^ 0x20) for a, b in letters), categories)
+    else:
+        matched = _python_variants().closure(members)
+        if matched != members and categories:
+            categories = _lower_case_in(categories)
+        matched = union(matched, categories)
+    return complement(matched) if negated else matched
 
 
 def _simple_fold(char: str) -> int:
@@ -99,18 +120,15 @@ def _simple_fold(char: str) -> int:
 
 
 @cache
-def _fold_classes() -> tuple[tuple[int, ...], ...]:
-    """Groups of two and more characters with one simple case folding."""
-    groups: dict[int, list[int]] = {}
+def _ecma_variants() -> _Variants:
+    """Each character to all with the same simple case folding."""
+    groups: dict[int, set[int]] = {}
     for char in _cased():
         fold = _simple_fold(char)
-        groups.setdefault(fold, [fold]).append(ord(char))
-    return tuple(tuple(sorted(set(group))) for group in groups.values() if len(set(group)) > 1)
+        groups.setdefault(fold, {fold}).add(ord(char))
+    return _Variants({code: tuple(group) for group in groups.values() if len(group) > 1 for code in group})
 
 
-@lru_cache(maxsize=512)
 def ecma_closure(ranges: Ranges) -> Ranges:
     """Every character whose simple case folding is that of a member of ``ranges`` (flags ``iu``)."""
-    extra = [(code, code) for group in _fold_classes() if any(contains(ranges, code) for code in group)
-             for code in group]
-    return intersection(union(ranges, normalise(extra)), ANY)
+    return _ecma_variants().closure(ranges)

@@ -1,0 +1,91 @@
+"""Properties against ``unicodedata``, ``str`` and ``re``, over all code points."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+import pytest
+
+from constrained.regex.charset import ANY, Ranges, complement, subtract
+from constrained.regex.unicode import (
+    ECMA_SPACES,
+    python_digits,
+    python_spaces,
+    python_word,
+    unicode_property,
+)
+
+
+@cache
+def everything() -> str:
+    return "".join(chr(code) for low, high in ANY for code in range(low, high + 1))
+
+
+def as_ranges(codes: list[int]) -> Ranges:
+    found: list[list[int]] = []
+    for code in codes:
+        if found and found[-1][1] == code - 1 and code != 0xE000:
+            found[-1][1] = code
+        else:
+            found.append([code, code])
+    return tuple((low, high) for low, high in found)
+
+
+def where(test) -> Ranges:  # type: ignore[no-untyped-def]
+    return as_ranges([ord(char) for char in everything() if test(char)])
+
+
+@pytest.mark.parametrize(("ranges", "pattern"), [
+    (python_word(), r"\w"), (python_digits(), r"\d"), (python_spaces(), r"\s"),
+])  # fmt: skip
+def test_classes_are_those_of_re(ranges: Ranges, pattern: str) -> None:
+    assert ranges == as_ranges([ord(char) for char in re.findall(pattern, everything())])
+    assert complement(ranges) == as_ranges([ord(char) for char in re.findall(pattern.upper(), everything())])
+
+
+def test_general_categories() -> None:
+    codes: dict[str, list[int]] = {}
+    for char in everything():
+        codes.setdefault(unicodedata.category(char), []).append(ord(char))
+    for name, members in codes.items():
+        assert unicode_property(name) == as_ranges(members), name
+        assert unicode_property(f"gc={name}") == unicode_property(f"General_Category={name}") == as_ranges(members)
+    assert len(codes) == 29  # all but surrogates
+    assert unicode_property("Cs") == ()
+
+
+@pytest.mark.parametrize(("name", "test"), [
+    ("Lowercase", str.islower), ("Upper", str.isupper), ("ASCII", str.isascii),
+    ("XIDS", lambda c: c.isidentifier() and c != "_"), ("XID_Continue", lambda c: ("a" + c).isidentifier()),
+    ("Letter", lambda c: unicodedata.category(c)[0] == "L"), ("L", str.isalpha), ("digit", str.isdecimal),
+    ("LC", lambda c: unicodedata.category(c) in ("Lu", "Ll", "Lt")), ("Any", lambda c: True),
+    ("Assigned", lambda c: unicodedata.category(c) != "Cn"), ("punct", lambda c: unicodedata.category(c)[0] == "P"),
+])  # fmt: skip
+def test_other_properties(name, test) -> None:  # type: ignore[no-untyped-def]
+    assert unicode_property(name) == where(test)
+
+
+def test_white_space_lists() -> None:
+    # ECMA-262, table of white space: TAB VT FF ZWNBSP and Zs, and the line terminators.
+    expected = {9, 10, 11, 12, 13, 0x2028, 0x2029, 0xFEFF} | {ord(c) for c in everything()
+                                                              if unicodedata.category(c) == "Zs"}
+    assert as_ranges(sorted(expected)) == ECMA_SPACES
+    # Python counts the four separators U+001C to U+001F as space; Unicode's White_Space does not.
+    assert unicode_property("White_Space") == where(lambda c: c.isspace() and not "\x1c" <= c <= "\x1f")
+
+
+def test_identifier_properties_differ_from_the_closed_ones_only_where_normalisation_does() -> None:
+    # UAX #31, section 5.1.3: XID_Start leaves out what NFKC would turn into something that starts none.
+    closed, start = unicode_property("ID_Start"), unicode_property("XID_Start")
+    assert closed is not None and start is not None
+    assert subtract(start, closed) == ()
+    apart = [chr(code) for low, high in subtract(closed, start) for code in range(low, high + 1)]
+    assert 0 < len(apart) < 50
+    assert not any(unicodedata.normalize("NFKC", char).isidentifier() for char in apart)
+
+
+@pytest.mark.parametrize("name", ["", "Klingon", "L=u", "gc=", "gc=Klingon", "letter", "lu", " L", "Emoji=Yes"])
+def test_unknown_names(name: str) -> None:
+    assert unicode_property(name) is None
