@@ -48,6 +48,10 @@ class KVCache(SlotTable):
     def device(self) -> torch.device:
         return self.keys.device
 
+    def fits(self, config: CoreConfig) -> bool:
+        layers, _, kv_heads, _, head_dim = self.keys.shape
+        return (layers, kv_heads, head_dim) == (config.n_layers, config.n_kv_heads, config.head_dim)
+
     @property
     def n_bytes(self) -> int:
         return 2 * self.keys.numel() * self.keys.element_size()

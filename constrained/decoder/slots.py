@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from constrained.decoder.errors import CacheError, ModelError
+from constrained.decoder.models.config import CoreConfig
 
 __all__ = ["Plan", "SlotTable"]
 
@@ -166,6 +167,20 @@ class SlotTable:
             if length + new > self.max_len:
                 raise CacheError(f"{length} cached and {new} new tokens do not fit a slot of {self.max_len}",
                                  hint="shorten the prompt, or make the cache longer")
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of keys and values."""
+        raise NotImplementedError
+
+    @property
+    def device(self) -> torch.device:
+        """Where keys and values lie."""
+        raise NotImplementedError
+
+    def fits(self, config: CoreConfig) -> bool:
+        """Whether a model of these layers and heads can use this cache."""
+        raise NotImplementedError
 
     def plan(self, slots: Sequence[int], lengths: Sequence[int], n_new: Sequence[int]) -> Plan:
         """How one forward pass writes and reads this cache. Rows must have passed :meth:`check_rows`."""

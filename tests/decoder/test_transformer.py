@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import random
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -261,6 +262,12 @@ def test_a_bad_row_changes_nothing(llama):
             model(ids, cache=cache, slots=[slot], lengths=[10], n_new=[1], **options)
     with pytest.raises(ModelError):
         model(torch.zeros(1, 1, dtype=torch.long), cache=cache, slots=[slot], lengths=[10], n_new=[2])
+    for wrong in (KVCache(model.config, 1, 8, torch.bfloat16), KVCache(replace(model.config, n_kv_heads=6), 1, 8)):
+        with pytest.raises(ModelError, match="cache"):
+            step(model, wrong, [(wrong.allocate(), 0, [1])])
+    for ids in ([VOCAB], [-1]):
+        with pytest.raises(ModelError, match="allowed ids"):
+            model.head(torch.zeros(1, model.config.hidden_size), torch.tensor(ids))
     assert torch.equal(before, cache.keys)
     assert cache.length(slot) == 10
     assert cache.length(other) == 0

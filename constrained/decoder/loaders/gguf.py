@@ -107,8 +107,7 @@ def _common(file: GGUFFile, metadata: _Metadata, family: str, **changes: object)
         "layer_windows": (metadata.get("attention.sliding_window", int) or None,) * layers,
         "tied": "output.weight" not in file.tensors,
         "bos_token_id": _token(file, "bos_token_id"),
-        "eos_token_ids": tuple(dict.fromkeys(
-            token for key in ("eos_token_id", "eot_token_id") if (token := _token(file, key)) is not None)),
+        "eos_token_ids": _end_tokens(file),
         "pad_token_id": _token(file, "padding_token_id"),
     }
     return ModelConfig(**{**fields, **changes})  # type: ignore[arg-type]
@@ -139,6 +138,12 @@ def _rope(file: GGUFFile, metadata: _Metadata, theta: float) -> RopeConfig:
 def _token(file: GGUFFile, key: str) -> int | None:
     value = file.metadata.get(f"tokenizer.ggml.{key}")
     return value if isinstance(value, int) else None
+
+
+def _end_tokens(file: GGUFFile) -> tuple[int, ...]:
+    """Ends of text, of a turn, of a message: a model may write any of them last."""
+    found = (_token(file, f"{name}_token_id") for name in ("eos", "eot", "eom"))
+    return tuple(dict.fromkeys(token for token in found if token is not None))
 
 
 def _has(file: GGUFFile, name: str) -> bool:

@@ -100,6 +100,11 @@ class BaseDecoder(nn.Module):
                              f"{max(n_new, default=0)} tokens")
         if keep != "all" and (isinstance(keep, str) or keep < 0):
             raise ModelError(f"logits_to_keep must be 'all' or a count, not {keep!r}")
+        if cache.dtype != self.dtype or cache.device != self.device:
+            raise ModelError(f"a cache of {cache.dtype} on {cache.device} cannot serve a model of {self.dtype} on "
+                             f"{self.device}")
+        if not cache.fits(self.config):
+            raise ModelError("the cache was made for a model of another size")
         cache.check_rows(slots, lengths, n_new)
         if input_ids.device.type == "cpu":  # on a GPU this would wait for the device; there the kernel asserts
             low, high = (int(bound) for bound in input_ids.aminmax())

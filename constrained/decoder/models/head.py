@@ -15,6 +15,8 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as functional
 
+from constrained.decoder.errors import ModelError
+
 __all__ = ["OutputHead"]
 
 GATHER_SHARE = 0.1
@@ -33,8 +35,15 @@ class OutputHead:
         self._softcap = softcap
 
     def __call__(self, hidden: torch.Tensor, allowed_ids: torch.Tensor | None = None) -> torch.Tensor:
-        """``hidden [N, hidden]``, already normed -> float32 ``[N, V]``, or ``[N, k]`` for ``allowed_ids [k]``."""
+        """``hidden [N, hidden]``, already normed -> float32 ``[N, V]``, or ``[N, k]`` for ``allowed_ids [k]``.
+
+        :class:`ModelError` for ids out of range (on a CPU; a GPU would have to be waited for, its kernels assert).
+        """
         weight = self.weight
+        if allowed_ids is not None and allowed_ids.device.type == "cpu" and len(allowed_ids):
+            low, high = (int(bound) for bound in allowed_ids.aminmax())
+            if low < 0 or high >= weight.shape[0]:
+                raise ModelError(f"allowed ids run from {low} to {high}, the head has 0 to {weight.shape[0] - 1}")
         if allowed_ids is not None and len(allowed_ids) <= GATHER_SHARE * weight.shape[0]:
             logits = functional.linear(hidden.float(), weight[allowed_ids].float())
         else:
