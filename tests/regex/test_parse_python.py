@@ -90,7 +90,8 @@ def test_any_text_is_read_or_refused_by_type(pattern: str) -> None:
     ("(?P<n>a)(?P<n>b)", 12, "twice"), ("a\\", 1, "backslash"), (r"\p{Klingon}", 0, "no exact table"),
     (r"\pL", 0, "braces"), ("(?zz)", 0, "unknown group"), (r"\N{nothing}", 0, "unknown character name"),
     (r"\400", 0, "octal"), ("(?", 0, "ends inside"), ("(?#", 0, "comment"), ("(?P<n", 0, "name is never closed"),
-    ("(?iz)", 3, "unknown flag"), ("(?i-)", 3, "missing"), ("(?i-i:a)", 0, "on and off"), (r"\U00110000", 0, "U+10FFFF"),
+    ("(?iz)", 3, "unknown flag"), ("(?i-)", 3, "missing"), ("(?i-i:a)", 0, "on and off"),
+    (r"\U00110000", 0, "U+10FFFF"),
 ])  # fmt: skip
 def test_errors_name_the_place(pattern: str, position: int, message: str) -> None:
     with pytest.raises(RegexError) as caught:
