@@ -158,7 +158,10 @@ class CompiledGrammar:
 
         Raises ``UnsatisfiableGrammarError`` where only a token named by the grammar leads to an end.
         """
-        found: bytes | None = self.automaton.shortest(state, limit)
+        try:
+            found: bytes | None = self.automaton.shortest(state, limit)
+        except KERNEL_LIMITS as error:
+            raise limit_error(error, self) from None
         if found is None:
             raise UnsatisfiableGrammarError("only a token that the grammar names leads to an end from here",
                                             hint="ask for the mask and take that token")
@@ -186,8 +189,24 @@ class CompiledGrammar:
         """The rules in which something can be read now, in the grammar's own names."""
         names = self.program.rule_names
         origin = self.program.position_rule
-        found = {names[origin[p]]: None for thread in self.automaton.threads(state) for p in thread if origin[p] >= 0}
+        found = {names[origin[p]]: None for thread in self.threads(state) for p in thread if origin[p] >= 0}
         return list(found)
+
+    def threads(self, state: int) -> list[list[int]]:
+        """The positions that can read now, one list for each way, calls entered. Raises as ``next_state``."""
+        try:
+            found: list[list[int]] = self.automaton.threads(state)
+        except KERNEL_LIMITS as error:
+            raise limit_error(error, self) from None
+        return found
+
+    def forced_bytes(self, state: int, limit: int = 4096) -> bytes:
+        """The bytes that must follow, at most ``limit``: one can follow, and the text cannot end. Raises as ``next_state``."""
+        try:
+            found: bytes = self.automaton.forced_bytes(state, limit)
+        except KERNEL_LIMITS as error:
+            raise limit_error(error, self) from None
+        return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (to_flat(self.rules), self.tokenizer_info, self.limits)

@@ -22,7 +22,10 @@ from constrained.grammar.ir import RuleSet, TokenReference
 from constrained.kernel.program import FAR, Program
 from constrained.limits import Limits
 
-__all__ = ["lower"]
+__all__ = ["TOKEN_COST", "lower"]
+
+TOKEN_COST = 1_000_000
+"""What a token that the grammar names counts in shortest completions: text is preferred wherever there is any."""
 
 
 def lower(
@@ -168,7 +171,7 @@ def _shortest(net: Network, starts: list[int]) -> tuple[list[int], list[int]]:
     for p, tokens in net.token_edges.items():
         for token_set, to in tokens:
             if net.token_sets[token_set]:
-                into[to].append((p, 1))
+                into[to].append((p, TOKEN_COST))
     for p, (rule, _, _, after) in net.loops.items():
         loop_into.setdefault(after, []).append(p)
         loop_sites.setdefault(rule, []).append(p)

@@ -9,7 +9,7 @@ A matcher belongs to one thread at a time; the compiled grammar behind it is sha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from constrained.engine.buffers import RowFinder
@@ -27,6 +27,7 @@ CHECK_EVERY = 256
 """Steps and masks between two looks at the automaton's memory."""
 
 Step = int | bytes
+"""A token id, ``~id`` for the stop token that ended the text, or a string."""
 
 
 class GrammarMatcher:
@@ -65,6 +66,9 @@ class GrammarMatcher:
         for stop in self._stops:
             if not isinstance(stop, int) or not 0 <= stop < info.vocab_size:
                 raise ConstrainedError(f"stop token {stop!r:.50} is not an id below {info.vocab_size}")
+        if not self._stops and not terminate_without_stop_token:
+            raise ConstrainedError("override_stop_tokens is empty: the text could never end",
+                                   hint="name a stop token, or set terminate_without_stop_token=True")
         self._without_stop = terminate_without_stop_token
         self._calls = 0
         self._state: int = self._auto.start()
@@ -83,14 +87,15 @@ class GrammarMatcher:
         this place is taken as the grammar's. Ids out of range are not allowed anywhere.
 
         Raises:
+            ConstrainedError: ``token_id`` is no int.
             GrammarLimitError: a budget ended; the matcher stays where it is and usable.
         """
         if self._terminated:
             return False
         after = self._next(token_id)
         if after == 0:
-            if token_id in self._stops and self._compiled.is_complete(self._fresh()):
-                self._push(token_id, self._state)
+            if token_id in self._stops and self.is_completed():
+                self._push(~token_id, self._state)
                 self._terminated = True
                 return True
             return False
@@ -109,12 +114,21 @@ class GrammarMatcher:
         return count
 
     def accept_string(self, text: str | bytes) -> bool:
-        """Take text, as one step whatever its tokens. False, and nothing changes, if it does not fit."""
-        data = text.encode() if isinstance(text, str) else bytes(text)
+        """Take text, as one step whatever its tokens. False, and nothing changes, if it does not fit.
+
+        Raises ``ConstrainedError`` for what is neither str nor bytes, and ``GrammarLimitError``.
+        """
+        if isinstance(text, str):
+            data = text.encode("utf-8", errors="surrogatepass")  # a lone surrogate fits no grammar
+        elif isinstance(text, (bytes, bytearray, memoryview)):
+            data = bytes(text)
+        else:
+            raise ConstrainedError(f"text is str or bytes, not {type(text).__name__}")
         if self._terminated:
             return not data
-        after = self._compiled.advance(self._fresh(), data)
-        if after == 0:
+        after = self._ask(self._compiled.advance, data)
+        live = self._compiled.live
+        if after == 0 or (live is not None and not live.is_live(after)):
             return False
         self._push(data, after)
         if self._without_stop:
@@ -123,19 +137,7 @@ class GrammarMatcher:
 
     def validate_tokens(self, token_ids: Iterable[int]) -> int:
         """How many of the tokens could be taken one after the other; nothing changes."""
-        if self._terminated:
-            return 0
-        state = self._fresh()
-        count = 0
-        for token_id in token_ids:
-            after = self._compiled.next_state(state, token_id) if isinstance(token_id, int) else 0
-            if after == 0:
-                if token_id in self._stops and self._compiled.is_complete(state):
-                    count += 1
-                break
-            state = after
-            count += 1
-        return count
+        return self._probe().accept_tokens(token_ids)
 
     def rollback(self, num_tokens: int = 1) -> None:
         """Undo the last steps. Raises ``ConstrainedError`` if there are not that many."""
@@ -156,6 +158,16 @@ class GrammarMatcher:
         other._steps = self._steps.copy()
         other._finder = RowFinder(self._finder.words)
         return other
+
+    def _probe(self) -> GrammarMatcher:
+        """A second matcher at the same place without the history: to look ahead, not to go back."""
+        self._fresh()
+        steps, self._steps = self._steps, []
+        history, self._history = self._history, []
+        try:
+            return self.fork()
+        finally:
+            self._steps, self._history = steps, history
 
     def reset(self) -> None:
         """Back to the empty text."""
@@ -186,11 +198,11 @@ class GrammarMatcher:
             try:
                 allowed: int = self._auto.fill_at(self._state, address)
             except StaleState:
-                allowed = self._compiled.fill_at(self._fresh(), address)
+                allowed = self._ask(self._compiled.fill_at, address)
             except KERNEL_LIMITS as error:
                 raise limit_error(error, self._compiled) from None
         else:
-            allowed = self._compiled.fill(self._fresh(), self._finder.view(bitmask, index), index)
+            allowed = self._ask(self._compiled.fill, self._finder.view(bitmask, index), index)
         self._calls += 1
         if self._calls >= CHECK_EVERY:
             self._look_at_memory()
@@ -202,12 +214,12 @@ class GrammarMatcher:
         if self._terminated:
             view[index] = 0
         else:
-            self._compiled.fill(self._fresh(), view, index)
+            self._ask(self._compiled.fill, view, index)
             named = set(self.allowed_token_ids())
             for stop in self._compiled.tokenizer_info.stop_token_ids:
                 if stop not in named:
                     self._set_bit(view, index, stop, False)
-        if self._terminated or self._compiled.is_complete(self._state):
+        if self.is_completed():
             for stop in self._stops:
                 self._set_bit(view, index, stop, True)
         return True
@@ -223,13 +235,12 @@ class GrammarMatcher:
         """The ids allowed next, in order, as a list (costs a list of all of them)."""
         if self._terminated:
             return sorted(self._stops)
-        state = self._fresh()
-        ids = self._compiled.allowed_ids(state)
+        ids: list[int] = self._ask(self._compiled.allowed_ids)
         if not self._stops_given:
             return ids
         usual = set(self._compiled.tokenizer_info.stop_token_ids)
-        kept = {i for i in ids if i not in usual or self._compiled.next_state(state, i)}
-        if self._compiled.is_complete(state):
+        kept = {i for i in ids if i not in usual or self._ask(self._compiled.next_state, i)}
+        if self.is_completed():
             kept |= self._stops
         return sorted(kept)
 
@@ -237,7 +248,8 @@ class GrammarMatcher:
         """How many ids are allowed next."""
         if self._terminated or self._stops_given:
             return len(self.allowed_token_ids())
-        return self._compiled.allowed_count(self._fresh())
+        count: int = self._ask(self._compiled.allowed_count)
+        return count
 
     def fill_draft_tree_bitmask(self, token_ids: Sequence[int], parents: Sequence[int], bitmask: Any,
                                 index: int = 0) -> list[bool]:
@@ -274,7 +286,7 @@ class GrammarMatcher:
 
     def is_completed(self) -> bool:
         """Whether the text may end here."""
-        return self._terminated or self._compiled.is_complete(self._fresh())
+        return self._terminated or bool(self._ask(self._compiled.is_complete))
 
     def is_terminated(self) -> bool:
         """Whether the text has ended: a stop token was taken."""
@@ -282,7 +294,7 @@ class GrammarMatcher:
 
     def find_jump_forward_string(self) -> str:
         """The text that must follow: whole characters, empty where there is a choice or the text may end."""
-        return "" if self._terminated else whole_characters(self._forced())
+        return "" if self._terminated else whole_characters(self._ask(self._compiled.forced_bytes))
 
     def compute_ff_tokens(self) -> list[int]:
         """The tokens that must follow, as the tokenizer would write them; see ``engine.forced`` for the rule.
@@ -291,7 +303,7 @@ class GrammarMatcher:
         """
         if self._terminated:
             return []
-        data = self._forced()
+        data: bytes = self._ask(self._compiled.forced_bytes)
         if not data:
             return []
         ids = forced_tokens(data, self._compiled.tokenizer_info, self._compiled.tables.trie)
@@ -302,11 +314,14 @@ class GrammarMatcher:
 
         Raises ``UnsatisfiableGrammarError`` where only a token named by the grammar leads to an end.
         """
-        return b"" if self._terminated else self._compiled.shortest_completion(self._fresh())
+        if self._terminated:
+            return b""
+        found: bytes = self._ask(self._compiled.shortest_completion)
+        return found
 
     def distance_to_end(self) -> int:
-        """Fewest bytes that complete the text."""
-        return 0 if self._terminated else int(self._auto.distance(self._fresh()))
+        """Fewest bytes that complete the text; a token that the grammar names counts as a million."""
+        return 0 if self._terminated else int(self._ask(self._auto.distance))
 
     # ---- places --------------------------------------------------------------------------------------
 
@@ -336,26 +351,29 @@ class GrammarMatcher:
 
     # ---- inside --------------------------------------------------------------------------------------
 
-    def _forced(self, most: int = 4096) -> bytes:
-        found: bytes = self._auto.forced_bytes(self._fresh(), most)
-        return found
+    def _ask(self, question: Callable[..., Any], *args: Any) -> Any:
+        """``question(state, *args)``, again if another thread began a new epoch in between."""
+        while True:
+            try:
+                return question(self._fresh(), *args)
+            except StaleState:
+                continue
 
     def _is_final(self) -> bool:
         """Whether nothing but the end can follow."""
-        state = self._fresh()
-        if not self._compiled.is_complete(state):
-            return False
-        return not self._auto.threads(state)
+        return bool(self._ask(self._compiled.is_complete)) and not self._ask(self._compiled.threads)
 
     def _next(self, token_id: int) -> int:
         try:
             after: int = self._auto.next(self._state, token_id)
         except StaleState:
-            return self._compiled.next_state(self._fresh(), token_id)
+            return int(self._ask(self._compiled.next_state, token_id))
         except KERNEL_LIMITS as error:
             raise limit_error(error, self._compiled) from None
-        except (TypeError, OverflowError):
+        except OverflowError:
             return 0
+        except TypeError:
+            raise ConstrainedError(f"a token id is an int, not {type(token_id).__name__}") from None
         if after and self._compiled.live is not None and not self._compiled.live.is_live(after):
             return 0
         return after
@@ -375,15 +393,22 @@ class GrammarMatcher:
 
     def _fresh(self) -> int:
         """The present state's handle, of the present epoch: after a new one the history is replayed."""
-        state = self._state
-        while not self._auto.is_fresh(state):
-            state = self._auto.start()
-            history: list[int] = []
-            for step in self._steps:
-                history.append(state)
-                if isinstance(step, bytes):
-                    state = self._auto.advance(state, step)
-                elif not (self._terminated and len(history) == len(self._steps)):
-                    state = self._auto.next(state, step)
-            self._history, self._state = history, state
-        return state
+        while not self._auto.is_fresh(self._state):
+            try:
+                self._replay()
+            except StaleState:
+                continue
+            except KERNEL_LIMITS as error:
+                raise limit_error(error, self._compiled) from None
+        return self._state
+
+    def _replay(self) -> None:
+        state: int = self._auto.start()
+        history: list[int] = []
+        for step in self._steps:
+            history.append(state)
+            if isinstance(step, bytes):
+                state = self._auto.advance(state, step)
+            elif step >= 0:
+                state = self._auto.next(state, step)
+        self._history, self._state = history, state

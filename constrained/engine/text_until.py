@@ -2,7 +2,7 @@
 
 The product of UTF-8 and the Aho-Corasick automaton (1975) of the stop strings. State = (UTF-8 state, trie node);
 a stop ends the text the moment its last byte is read, so the longest proper suffix rule needs no look-ahead.
-Cost: one state for each byte of the stops and a few for UTF-8; a stop string is bytes and may hold anything.
+Cost: one state for each byte of the stops and a few for UTF-8. A stop that is no part of UTF-8 text never matches.
 """
 
 from __future__ import annotations

@@ -109,7 +109,8 @@ class TokenReference:
 class AnyTextUntil:
     """UTF-8 text that contains none of ``stops``, then one of them (``consume``) or none.
 
-    With ``consume`` False it is simply any text in which no stop occurs.
+    With ``consume`` False it is simply any text in which no stop occurs. The text ends at the first occurrence of any
+    stop. Since text is UTF-8, a stop that cannot occur in UTF-8 never ends it.
     """
 
     stops: tuple[bytes, ...]

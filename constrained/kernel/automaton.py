@@ -316,9 +316,95 @@ class Automaton:
             free(self.d_min)
             free(self.n_min)
 
+    def _shrink(self):
+        """Give back what an epoch has grown, so that the next one starts small."""
+        if cython.compiled:
+            free(self.d_off)
+            free(self.d_len)
+            free(self.d_flags)
+            free(self.d_core)
+            free(self.d_loop)
+            free(self.d_row)
+            free(self.d_call)
+            free(self.d_ncall)
+            free(self.d_first)
+            free(self.d_split)
+            free(self.d_pool)
+            free(self.d_rows)
+            free(self.calls)
+            free(self.firsts)
+            free(self.n_off)
+            free(self.n_len)
+            free(self.n_row)
+            free(self.n_exp)
+            free(self.n_nexp)
+            free(self.n_mask)
+            free(self.n_mark)
+            free(self.el_d)
+            free(self.el_c)
+            free(self.el_n)
+            free(self.exp)
+            free(self.rows)
+            free(self.row_node)
+            free(self.split)
+            free(self.g_off)
+            free(self.g_len)
+            free(self.g_pool)
+            free(self.d_min)
+            free(self.n_min)
+            self.d_off = cython.NULL
+            self.d_len = cython.NULL
+            self.d_flags = cython.NULL
+            self.d_core = cython.NULL
+            self.d_loop = cython.NULL
+            self.d_row = cython.NULL
+            self.d_call = cython.NULL
+            self.d_ncall = cython.NULL
+            self.d_first = cython.NULL
+            self.d_split = cython.NULL
+            self.d_pool = cython.NULL
+            self.d_rows = cython.NULL
+            self.calls = cython.NULL
+            self.firsts = cython.NULL
+            self.n_off = cython.NULL
+            self.n_len = cython.NULL
+            self.n_row = cython.NULL
+            self.n_exp = cython.NULL
+            self.n_nexp = cython.NULL
+            self.n_mask = cython.NULL
+            self.n_mark = cython.NULL
+            self.el_d = cython.NULL
+            self.el_c = cython.NULL
+            self.el_n = cython.NULL
+            self.exp = cython.NULL
+            self.rows = cython.NULL
+            self.row_node = cython.NULL
+            self.split = cython.NULL
+            self.g_off = cython.NULL
+            self.g_len = cython.NULL
+            self.g_pool = cython.NULL
+            self.d_min = cython.NULL
+            self.n_min = cython.NULL
+        else:
+            for name in _GROWN:
+                setattr(self, name, None)
+        self.d_cap = 0
+        self.d_pool_cap = 0
+        self.d_rows_cap = 0
+        self.calls_cap = 0
+        self.firsts_cap = 0
+        self.n_cap = 0
+        self.el_cap = 0
+        self.exp_cap = 0
+        self.rows_cap = 0
+        self.split_cap = 0
+        self.g_cap = 0
+        self.g_pool_cap = 0
+
     def _reset(self):
         """Begin an epoch: forget every det, node and row. Called with the lock held, or before sharing."""
         i: cython.int
+        self._shrink()
         self.d_count = 0
         self.d_pool_len = 0
         self.d_rows_len = 0
@@ -1841,18 +1927,6 @@ class Automaton:
                 out[j] = out[j] | self.firsts[f + j]
         return 0
 
-    # ---- for Python (everything else goes through TokenAutomaton) ------------------------------------
-
-    def elements(self, state: cython.int):
-        """The node's elements as ``(positions, count, tail)`` triples: for explaining and for tests."""
-        i: cython.int
-        found = []
-        for i in range(self.n_off[state], self.n_off[state] + self.n_len[state]):
-            d = self.el_d[i]
-            positions = [self.d_pool[j] for j in range(self.d_off[d], self.d_off[d] + self.d_len[d])]
-            found.append((positions, self.el_c[i], self.el_n[i]))
-        return found
-
 
 @cython.cfunc
 @cython.nogil
@@ -1876,4 +1950,8 @@ r_order r_det cls cls_rep l_items i_first i_later i_required g_off g_len g_pool 
 heap d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_pool d_table d_rows calls firsts
 n_off n_len n_row n_exp n_nexp n_mask n_mark n_table el_d el_c el_n exp rows row_node it_d it_c it_n tr_p tr_c
 tr_n un_a un_b m_kind m_a m_b m_value buf split p_min r_min d_min n_min
+""".split()
+_GROWN = """
+d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_pool d_rows calls firsts n_off n_len
+n_row n_exp n_nexp n_mask n_mark el_d el_c el_n exp rows row_node split g_off g_len g_pool d_min n_min
 """.split()

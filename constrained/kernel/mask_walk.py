@@ -167,6 +167,16 @@ class TokenAutomaton:
         self.xl_used = 0
         self.mk_len_used = 0
         self.pool_len = 0
+        self.inside_cap = 0
+        self.pool_cap = 0
+        if cython.compiled:
+            free(self.inside)
+            free(self.pool)
+            self.inside = cython.NULL
+            self.pool = cython.NULL
+        else:
+            self.inside = None
+            self.pool = None
         self.mk_table_size = 256
         self.mk_table = grow_int(self.mk_table, self.mk_table_size)
         if not self.mk_table:
@@ -975,17 +985,27 @@ class TokenAutomaton:
     def unite(self, one: cython.longlong, other: cython.longlong):
         """The state that stands for "either"."""
         r: cython.longlong
-        with self.a.lock:
-            r = self.handle_of(self.a.union(self.node_of(one), self.node_of(other)))
-        return r
+        try:
+            with self.a.lock:
+                r = self.handle_of(self.a.union(self.node_of(one), self.node_of(other)))
+            return r
+        except BaseException:
+            self._recover()
+            raise
 
     def complete(self, handle: cython.longlong):
         """Whether the text may end here."""
-        return bool(self.a.is_complete(self.node_of(handle)))
+        r: cython.bint
+        with self.a.lock:
+            r = self.a.is_complete(self.node_of(handle))
+        return bool(r)
 
     def distance(self, handle: cython.longlong):
-        """Fewest bytes to an end; a token set counts as one byte."""
-        return self.a.n_min[self.node_of(handle)]
+        """Fewest bytes to an end; a token that the grammar names counts as a million."""
+        r: cython.longlong
+        with self.a.lock:
+            r = self.a.n_min[self.node_of(handle)]
+        return r
 
     def fill_at(self, handle: cython.longlong, address: cython.size_t):
         """Write the mask to ``words`` 32-bit words at a memory address (compiled only); returns the allowed count."""
@@ -1029,26 +1049,41 @@ class TokenAutomaton:
 
     def known(self, handle: cython.longlong):
         """Whether the mask is already built."""
-        return self.a.n_mask[self.node_of(handle)] >= 0
+        r: cython.bint
+        with self.a.lock:
+            r = self.a.n_mask[self.node_of(handle)] >= 0
+        return bool(r)
 
     def allowed_count(self, handle: cython.longlong):
         """How many tokens are allowed, stop tokens included."""
-        return self.mk_count[self.mask_id(handle)]
+        r: cython.int
+        try:
+            with self.a.lock:
+                r = self.mk_count[self.mask_of(self.node_of(handle))]
+            return r
+        except BaseException:
+            self._recover()
+            raise
 
     def allowed_ids(self, handle: cython.longlong):
         """The allowed ids in order, as a list."""
-        m: cython.int = self.mask_id(handle)
+        m: cython.int
         i: cython.int
         found = []
-        with self.a.lock:
-            if self.mk_count[m] <= LIST_MAX:
-                for i in range(self.mk_count[m]):
-                    found.append(self.pool[self.mk_off[m] + i])
-            else:
-                for i in range(self.vocab_size):
-                    if (self.pool[self.mk_off[m] + (i >> 5)] >> (i & 31)) & 1:
-                        found.append(i)
-        return found
+        try:
+            with self.a.lock:
+                m = self.mask_of(self.node_of(handle))
+                if self.mk_count[m] <= LIST_MAX:
+                    for i in range(self.mk_count[m]):
+                        found.append(self.pool[self.mk_off[m] + i])
+                else:
+                    for i in range(self.vocab_size):
+                        if (self.pool[self.mk_off[m] + (i >> 5)] >> (i & 31)) & 1:
+                            found.append(i)
+            return found
+        except BaseException:
+            self._recover()
+            raise
 
     def forced_bytes(self, handle: cython.longlong, most: cython.int):
         """The bytes that must follow (at most ``most``): as long as exactly one byte can, and the end cannot."""
@@ -1131,31 +1166,51 @@ class TokenAutomaton:
 
     def elements(self, handle: cython.longlong):
         """The state as ``(positions, count, tail handle)`` triples: for explaining and for tests."""
-        return [(positions, count, self.handle_of(tail))
-                for positions, count, tail in self.a.elements(self.node_of(handle))]
+        i: cython.int
+        j: cython.int
+        d: cython.int
+        node: cython.int
+        found = []
+        with self.a.lock:
+            node = self.node_of(handle)
+            for i in range(self.a.n_off[node], self.a.n_off[node] + self.a.n_len[node]):
+                d = self.a.el_d[i]
+                positions = [self.a.d_pool[j] for j in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d])]
+                found.append((positions, self.a.el_c[i], self.handle_of(self.a.el_n[i])))
+        return found
 
     def threads(self, handle: cython.longlong):
         """The positions that can read now, one list for each thread, calls entered."""
         i: cython.int
+        j: cython.int
         d: cython.int
-        node: cython.int = self.node_of(handle)
+        node: cython.int
         found = []
-        with self.a.lock:
-            self.a.expand(node)
-            for i in range(self.a.n_nexp[node]):
-                d = self.a.exp[self.a.n_exp[node] + 5 * i]
-                found.append([self.a.d_pool[j] for j in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d])])
-        return found
+        try:
+            with self.a.lock:
+                node = self.node_of(handle)
+                self.a.expand(node)
+                for i in range(self.a.n_nexp[node]):
+                    d = self.a.exp[self.a.n_exp[node] + 5 * i]
+                    found.append([self.a.d_pool[j] for j in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d])])
+            return found
+        except BaseException:
+            self._recover()
+            raise
 
     def memory(self):
         """Bytes held, the shared vocabulary not counted."""
-        held = self.a.memory_bytes()
-        held += 4 * (self.inside_cap + self.pool_cap + self.n_sets * self.words + self.xl_cap + self.cn_cap)
+        held: cython.longlong
+        with self.a.lock:
+            held = self.a.memory_bytes()
+            held += 4 * (self.inside_cap + self.pool_cap + self.n_sets * self.words + self.xl_cap + self.cn_cap)
         return held
 
     def counts(self):
         """(epoch, states, rows, masks, regions walked): for benchmarks, limits and tests of the caches."""
-        return self.a.epoch, self.a.n_count, self.a.rows_len // self.a.n_classes, self.mk_len_used, self.w_len
+        with self.a.lock:
+            found = (self.a.epoch, self.a.n_count, self.a.rows_len // self.a.n_classes, self.mk_len_used, self.w_len)
+        return found
 
 
 @cython.cfunc
