@@ -13,7 +13,7 @@ Regions steer only how a mask is found, never what it is: anything may be left o
 from __future__ import annotations
 
 from constrained.engine.build import Network
-from constrained.engine.byte_classes import byte_classes
+from constrained.engine.byte_classes import partition_bytes
 
 __all__ = ["WIDE", "find_regions"]
 
@@ -47,7 +47,7 @@ def find_regions(net: Network, starts: list[int]) -> tuple[list[bytes], list[int
     _lead_ins(net, width, region, members)
     partitions = [b""]
     for positions in members[1:]:
-        partitions.append(bytes(byte_classes([net.byte_edges[p] for p in positions])[0].tolist()))
+        partitions.append(partition_bytes([net.byte_edges[p] for p in positions]))
     return partitions, region, loop_region
 
 
