@@ -99,11 +99,12 @@ def test_stop_tokens_and_template(directory):
     edit(directory, eos_token_id=[2, 7])
     (directory / "generation_config.json").write_text(json.dumps({"eos_token_id": [7, 9]}))
     (directory / "tokenizer_config.json").write_text(json.dumps(
-        {"chat_template": [{"name": "tools", "template": "T"}, {"name": "default", "template": "D"}]}))
+        {"add_bos_token": True, "chat_template": [{"name": "tools", "template": "T"}, {"name": "default", "template": "D"}]}))
     loaded = load_model(directory)
     assert loaded.stop_token_ids == (2, 7, 9)
     assert loaded.chat_template == "D"
     assert loaded.tokenizer_info is None
+    assert loaded.add_bos_token is True
     (directory / "chat_template.jinja").write_text("J")
     assert load_model(directory).chat_template == "J"
 

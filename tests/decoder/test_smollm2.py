@@ -54,6 +54,7 @@ def test_what_the_file_holds(loaded):
     assert loaded.stop_token_ids == (2,)
     assert loaded.chat_template.startswith("{% for message in messages %}")
     assert loaded.model.config.tied
+    assert loaded.add_bos_token is False
     assert loaded.tokenizer_info.vocab_size == loaded.model.config.vocab_size == 49152
     assert loaded.tokenizer_info.encode("  12") == [256, 33, 34]
 

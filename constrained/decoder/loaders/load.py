@@ -33,7 +33,8 @@ class LoadedModel:
 
     ``tokenizer_info`` is None where the checkpoint has no tokenizer; ``chat_template`` is Jinja text;
     ``stop_token_ids`` end a turn (those of ``config.json`` and ``generation_config.json``, or of the GGUF metadata);
-    ``source`` is where it came from.
+    ``source`` is where it came from. ``add_bos_token`` tells whether plain prompts begin with
+    ``model.config.bos_token_id`` (None where the checkpoint does not say; chat templates write it themselves).
     """
 
     model: BaseDecoder
@@ -41,6 +42,7 @@ class LoadedModel:
     chat_template: str | None
     stop_token_ids: tuple[int, ...]
     source: Path
+    add_bos_token: bool | None
 
 
 def load_model(source: str | Path, *, dtype: torch.dtype | None = None, device: torch.device | str = "cpu",
@@ -76,7 +78,8 @@ def _load_gguf(path: Path, dtype: torch.dtype, device: torch.device, quantized: 
     model = assemble(config, GGUFSource(file, config), dtype=dtype, device=device, quantized=quantized)
     template = file.metadata.get("tokenizer.chat_template")
     info = _gguf_tokenizer(path, config.vocab_size) if tokenizer else None
-    return LoadedModel(model, info, template if isinstance(template, str) else None, config.eos_token_ids, path)
+    return LoadedModel(model, info, template if isinstance(template, str) else None, config.eos_token_ids, path,
+                       _flag(file.metadata.get("tokenizer.ggml.add_bos_token")))
 
 
 def _load_directory(path: Path, dtype: torch.dtype, device: torch.device, tokenizer: bool) -> LoadedModel:
@@ -95,7 +98,13 @@ def _load_directory(path: Path, dtype: torch.dtype, device: torch.device, tokeni
         stops += more if isinstance(more, list) else [] if more is None else [more]
     stop_ids = tuple(dict.fromkeys(stops))
     info = _directory_tokenizer(path, config.vocab_size, stop_ids) if tokenizer else None
-    return LoadedModel(model, info, _template(path), stop_ids, path)
+    tokenizer_config = read_json(path / "tokenizer_config.json") if (path / "tokenizer_config.json").exists() else {}
+    return LoadedModel(model, info, _template(path, tokenizer_config), stop_ids, path,
+                       _flag(tokenizer_config.get("add_bos_token")))
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
 
 
 def _gguf_tokenizer(path: Path, vocab_size: int) -> TokenizerInfo:
@@ -112,13 +121,11 @@ def _directory_tokenizer(path: Path, vocab_size: int, stop_ids: tuple[int, ...])
     return TokenizerInfo.from_huggingface(path, vocab_size=vocab_size, stop_token_ids=stop_ids or None)
 
 
-def _template(path: Path) -> str | None:
+def _template(path: Path, tokenizer_config: Mapping[str, Any]) -> str | None:
     """The chat template: ``chat_template.jinja``, or the (default) one in ``tokenizer_config.json``."""
     if (path / "chat_template.jinja").exists():
         return (path / "chat_template.jinja").read_text(encoding="utf-8")
-    if not (path / "tokenizer_config.json").exists():
-        return None
-    found: Any = read_json(path / "tokenizer_config.json").get("chat_template")
+    found = tokenizer_config.get("chat_template")
     if isinstance(found, list):
         named = {one.get("name"): one.get("template") for one in found if isinstance(one, Mapping)}
         found = named.get("default")
