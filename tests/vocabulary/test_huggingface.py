@@ -164,7 +164,7 @@ def test_slow_tokenizers_are_refused() -> None:
     document(["a", "</s>"], added_tokens=[added(1, "x", special=True), added(1, "y", special=True)]),
     document(["a", "</s>"], added_tokens=[]), document(["a", "</s>"], decoder=5), document(["a", "</s>"], decoder=[]),
     document(["a", "</s>"], decoder={"type": "Sequence", "decoders": [5]}), document(["\ud800", "</s>"]),
-], ids=str)
+], ids=lambda bad: type(bad).__name__)
 def test_bad_sources(bad: Any) -> None:
     with pytest.raises(TokenizerError) as caught:
         read(bad)
