@@ -42,6 +42,10 @@ UNROLL_POSITIONS = 64
 """A counted repetition is unrolled up to this many leaves in all."""
 
 
+NO_EDGES: list[int] = []
+NO_CALLS: list[tuple[int, int]] = []
+
+
 class SetLoop:
     """An ``Unordered`` as rules: ``first[i]`` is item i, ``later[i]`` the separator and item i; free ones last."""
 
@@ -247,8 +251,8 @@ class _Builder:
         if n:
             net.byte_edges.extend([(data[i + 1], data[i + 1], first + i + 1)] for i in range(n))
             net.byte_edges[-1][0] = (data[n], data[n], end)
-            net.eps.extend([] for _ in range(n))
-            net.call_edges.extend([] for _ in range(n))
+            net.eps.extend([NO_EDGES] * n)  # shared: nothing ever adds an edge in the middle of a literal
+            net.call_edges.extend([NO_CALLS] * n)
             net.origin.extend([origin] * n)
             end = first
         net.byte_edges[start].append((data[0], data[0], end))
