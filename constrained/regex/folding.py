@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from functools import cache, lru_cache
 
 from constrained.regex.charset import Ranges, complement, contains, intersection, normalise, subtract, union
+from constrained.regex.unicode import code_points
 
 __all__ = ["ecma_closure", "python_ignore_case"]
 
@@ -29,7 +30,7 @@ def _cased() -> tuple[str, ...]:
     """Every character that lower-casing, upper-casing or folding changes."""
     found: list[str] = []
     for start in range(0, LAST_CASED + 1, _BLOCK):
-        block = "".join(map(chr, range(start, start + _BLOCK)))
+        block = code_points()[start : start + _BLOCK]
         if block.lower() != block or block.upper() != block or block.casefold() != block:
             found += [c for c in block if c.lower() != c or c.upper() != c or c.casefold() != c]
     return tuple(found)

@@ -43,6 +43,7 @@ _BRACED_HEX = re.compile(r"\{([0-9a-fA-F]+)\}")
 _LOW_SURROGATE = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
 _MAX_COUNT_DIGITS = 20
+_QUANTIFIERS = frozenset("*+?{")
 
 _NO_BACK_REFERENCE = ("it needs memory of what a group matched, which no regular language has; write the "
                       "alternatives out")
@@ -122,15 +123,15 @@ class _Parser:
         return builder.finish()
 
     def literal(self, run: str) -> None:
-        """Adds ordinary characters, each in all its cases where case is ignored; the last one alone."""
+        """Adds ordinary characters, in all their cases where case is ignored; what a quantifier binds, alone."""
         if self.flags & IGNORE_CASE:
             for char in run:
                 self.builder.charset(self.fold(normalise([(ord(char), ord(char))])))
-        elif len(run) == 1:
-            self.builder.text(run)
-        else:
+        elif len(run) > 1 and self.peek() in _QUANTIFIERS:
             self.builder.text(run[:-1])
             self.builder.text(run[-1])
+        else:
+            self.builder.text(run)
 
     def fold(self, ranges: Ranges) -> Ranges:
         return ecma_closure(ranges) if self.flags & IGNORE_CASE else ranges

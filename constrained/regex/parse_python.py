@@ -51,6 +51,7 @@ _ANCHORS = {"A": AnchorKind.START, "Z": AnchorKind.END, "b": AnchorKind.BOUNDARY
             "B": AnchorKind.NOT_BOUNDARY if sys.version_info >= (3, 14) else AnchorKind.NOT_BOUNDARY_IN_TEXT}
 #: No count of more digits is worth converting: every limit is far below.
 _MAX_COUNT_DIGITS = 20
+_QUANTIFIERS = frozenset("*+?{")
 
 _NOT_REGULAR = "it needs memory of what a group matched, which no regular language has; write the alternatives out"
 
@@ -129,19 +130,18 @@ class _Parser:
         return builder.finish()
 
     def literal(self, run: str) -> None:
-        """Adds ordinary characters, each in all its cases where case is ignored; the last one alone."""
+        """Adds ordinary characters, in all their cases where case is ignored; what a quantifier binds, alone."""
         builder = self.builder
         if self.flags & IGNORE_CASE:
             for char in run:
                 builder.charset(self.fold(normalise([(ord(char), ord(char))]), (), False))
-        elif len(run) == 1:
-            if "\ud800" <= run <= "\udfff":
-                builder.add(NOTHING)  # a lone surrogate has no UTF-8 form
-            else:
-                builder.text(run)
-        else:
+        elif "\ud800" <= run <= "\udfff":
+            builder.add(NOTHING)  # a lone surrogate has no UTF-8 form
+        elif len(run) > 1 and (self.flags & VERBOSE or self.peek() in _QUANTIFIERS):
             builder.text(run[:-1])
             builder.text(run[-1])
+        else:
+            builder.text(run)
 
     def fold(self, members: Ranges, categories: Ranges, negated: bool) -> Ranges:
         if self.flags & IGNORE_CASE:

@@ -142,6 +142,9 @@ _Place = bool | None
 
 def simplify(root: Node) -> Node:
     """``root`` without what does not matter; as the whole of a full match."""
+    if all(isinstance(node, (Text, Repeat, Alternation)) or (isinstance(node, CharSet) and node.ranges)
+           or (isinstance(node, Concat) and node.items) for node in walk(root)):
+        return root
     widths: dict[int, Width] = {}
     for node in walk(root):
         if isinstance(node, Look):

@@ -1,7 +1,7 @@
 r"""Character classes and properties as ranges, taken from the running Python's own Unicode tables.
 
 Idea: nothing is copied that the interpreter knows. ``\w \d \s`` are asked of ``re`` itself over a string of
-all code points (about 3 ms, once); general categories and the derived binary properties come from
+all code points (about 5 ms, once); general categories and the derived binary properties come from
 ``unicodedata`` and ``str`` methods (about 30 ms, once). Code points of planes 4 to 13 are unassigned and
 those of planes 15 and 16 private, in every version of Unicode so far, so planes 0 to 3 and 14 are looked at
 one by one. What Python has no table for is refused by name.
@@ -33,24 +33,33 @@ ECMA_SPACES: Ranges = ((0x09, 0x0D), (0x20, 0x20), (0xA0, 0xA0), (0x1680, 0x1680
 
 _FIRST_UNASSIGNED_PLANE = 0x40000
 _PLANE_14 = 0xE0000
-_PLANE_14_END = 0xE0FFF
+_PLANE_14_SIZE = 0x1000
 _PRIVATE: Ranges = ((0xF0000, 0xFFFFD), (0x100000, 0x10FFFD))
 
 
 @cache
-def _code_points() -> str:
-    return "".join(map(chr, range(_FIRST_UNASSIGNED_PLANE))) + "".join(map(chr, range(_PLANE_14, _PLANE_14_END + 1)))
+def code_points() -> str:
+    """The looked-at code points in order, NUL in place of surrogates. Built as UTF-32, column by column."""
+    size = _FIRST_UNASSIGNED_PLANE + _PLANE_14_SIZE
+    data = bytearray(4 * size)
+    data[0::4] = bytes(range(256)) * (size // 256)
+    middle = b"".join(bytes((row,)) * 256 for row in range(256)) * (_FIRST_UNASSIGNED_PLANE // 0x10000)
+    data[1::4] = middle + middle[:_PLANE_14_SIZE]
+    planes = [*range(_FIRST_UNASSIGNED_PLANE // 0x10000)]
+    data[2::4] = b"".join(bytes((plane,)) * 0x10000 for plane in planes) + b"\x0e" * _PLANE_14_SIZE
+    data[4 * 0xD800 : 4 * 0xE000] = bytes(4 * 0x800)
+    return data.decode("utf-32-le")
 
 
 def _place(index: int) -> int:
-    """The code point at ``index`` of ``_code_points``."""
+    """The code point at ``index`` of ``code_points``."""
     return index if index < _FIRST_UNASSIGNED_PLANE else index - _FIRST_UNASSIGNED_PLANE + _PLANE_14
 
 
 @lru_cache(maxsize=64)
 def _matching(pattern: str) -> Ranges:
     """All characters of the looked-at planes in ``pattern``, which is one repeated class."""
-    return normalise((_place(m.start()), _place(m.end() - 1)) for m in re.finditer(pattern, _code_points()))
+    return normalise((_place(m.start()), _place(m.end() - 1)) for m in re.finditer(pattern, code_points()))
 
 
 def python_word() -> Ranges:
@@ -72,14 +81,14 @@ def python_spaces() -> Ranges:
 def _categories() -> dict[str, Ranges]:
     """General category (two letters) to its code points."""
     found: dict[str, list[tuple[int, int]]] = {}
-    start, current = 0, ""
-    names = list(map(unicodedata.category, _code_points()))
-    for index, name in enumerate(names):
-        if name != current or index == _FIRST_UNASSIGNED_PLANE:
-            if current:
-                found.setdefault(current, []).append((_place(start), _place(index - 1)))
-            start, current = index, name
-    found.setdefault(current, []).append((_place(start), _place(len(names) - 1)))
+    text = code_points()
+    letter_of = {name: chr(65 + index) for index, name in enumerate(dict.fromkeys(map(unicodedata.category, text)))}
+    names = {letter: name for name, letter in letter_of.items()}
+    # Runs of one category, found by ``re``; one that goes on from plane 3 into plane 14 is two.
+    letters = "".join(map(letter_of.__getitem__, map(unicodedata.category, text)))
+    for part, offset in ((letters[:_FIRST_UNASSIGNED_PLANE], 0), (letters[_FIRST_UNASSIGNED_PLANE:], _PLANE_14)):
+        for run in re.finditer(r"(.)\1*", part):
+            found.setdefault(names[run[1]], []).append((run.start() + offset, run.end() - 1 + offset))
     table = {name: normalise(pairs) for name, pairs in found.items()}
     table["Co"] = union(table["Co"], _PRIVATE)
     table["Cs"] = ()
@@ -90,7 +99,7 @@ def _categories() -> dict[str, Ranges]:
 @cache
 def _where(test: Callable[[str], bool]) -> Ranges:
     """All characters of the looked-at planes for which ``test`` holds."""
-    return normalise((code, code) for index, char in enumerate(_code_points())
+    return normalise((code, code) for index, char in enumerate(code_points())
                      if test(char) for code in (_place(index),))
 
 

@@ -33,7 +33,7 @@ def shape(pattern: str, dialect: str = "python") -> str:
 # -- the language ---------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=400)
+@settings(max_examples=settings().max_examples * 4)
 @given(patterns(), st.lists(odd_texts(), min_size=1, max_size=12))
 @example("(?i)[k-s]", ["ſ", "K", "k"])
 @example("a$", ["a\n", "a"])
