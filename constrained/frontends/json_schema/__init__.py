@@ -1,0 +1,1 @@
+"""JSON Schema as a front end: a schema becomes the grammar of the JSON texts of its valid values."""

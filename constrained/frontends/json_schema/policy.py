@@ -1,0 +1,54 @@
+"""How values may be spelled: the choices JSON leaves to the writer, as one frozen value.
+
+A schema says which values are valid; a policy says which of a value's many spellings are accepted. The canonical
+spelling, what ``json.dumps`` writes (with and without ``ensure_ascii``), always is; the rest is bounded here, so
+that a text under the grammar ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["TextPolicy"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextPolicy:
+    """Spellings that are accepted beside the canonical one. Hashable: caches are keyed by it."""
+
+    any_whitespace: bool = True
+    """Any insignificant whitespace between tokens; False: exactly what ``separators`` and ``indent`` write."""
+
+    max_whitespace_cnt: int | None = 64
+    """Characters in one run of whitespace; None: no bound."""
+
+    indent: int | str | None = None
+    """As in ``json.dumps``; with ``any_whitespace`` False."""
+
+    separators: tuple[str, str] | None = None
+    """Item and key separators as in ``json.dumps``; with ``any_whitespace`` False. None: its defaults."""
+
+    string_escapes: str = "any"
+    r"""``"any"``: each character of a string raw or escaped, as ``\uXXXX`` in either case or by its short form;
+    ``"canonical"``: as ``json.dumps`` writes it, with or without ``ensure_ascii``. Keys and the strings of a finite
+    set (``enum``, ``const``) are canonical in both."""
+
+    max_number_digits: int = 400
+    """Digits in one run of a number, before and after its point."""
+
+    property_order: str = "schema"
+    """``"schema"``: members in the order of their declaration; ``"any"``: in any order."""
+
+    integer_as_float: bool = True
+    """Whether an integer may be written ``1.0`` or ``1e+16``: what drafts from 6 on call an integer."""
+
+    def __post_init__(self) -> None:
+        if self.string_escapes not in ("any", "canonical"):
+            raise ValueError(f'string_escapes must be "any" or "canonical", not {self.string_escapes!r}')
+        if self.property_order not in ("schema", "any"):
+            raise ValueError(f'property_order must be "schema" or "any", not {self.property_order!r}')
+        if not isinstance(self.max_number_digits, int) or self.max_number_digits < 1:
+            raise ValueError(f"max_number_digits must be a positive int, not {self.max_number_digits!r}")
+        if self.max_whitespace_cnt is not None and (
+                not isinstance(self.max_whitespace_cnt, int) or self.max_whitespace_cnt < 0):
+            raise ValueError(f"max_whitespace_cnt must be an int from 0 on or None, not {self.max_whitespace_cnt!r}")
