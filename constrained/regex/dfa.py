@@ -46,9 +46,12 @@ class Dfa:
                 return False
         return state in self.accepting
 
-    def to_bytes(self) -> tuple[ByteRows, frozenset[int]]:
-        """The same language over UTF-8 bytes: rows and accepting states, states of this automaton first."""
-        trie = ByteTrie(self.classes)
+    def to_bytes(self, trie: ByteTrie | None = None) -> tuple[ByteRows, frozenset[int]]:
+        """The same language over UTF-8 bytes: rows and accepting states, states of this automaton first.
+
+        ``trie`` spells the classes in another way.
+        """
+        trie = trie or ByteTrie(self.classes)
         groups = {leaves: index for index, leaves in enumerate(dict.fromkeys(trie.leaves))}
         group_of = [groups[leaves] for leaves in trie.leaves]
         rows: list[ByteRow] = [()] * len(self.rows)

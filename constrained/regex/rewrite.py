@@ -142,8 +142,7 @@ _Place = bool | None
 
 def simplify(root: Node) -> Node:
     """``root`` without what does not matter; as the whole of a full match."""
-    if all(isinstance(node, (Text, Repeat, Alternation)) or (isinstance(node, CharSet) and node.ranges)
-           or (isinstance(node, Concat) and node.items) for node in walk(root)):
+    if all(_is_plain(node) for node in walk(root)):
         return root
     widths: dict[int, Width] = {}
     for node in walk(root):
@@ -167,6 +166,15 @@ def simplify(root: Node) -> Node:
             del done[len(done) - count :]
             done.append(_rebuild(node, parts, end, widths[id(node)]))
     return done[0]
+
+
+def _is_plain(node: Node) -> bool:
+    """Whether ``node`` itself leaves nothing to simplify."""
+    if isinstance(node, Repeat):
+        return node.maximum != 0 and (node.minimum, node.maximum) != (1, 1)
+    if isinstance(node, CharSet):
+        return bool(node.ranges)
+    return isinstance(node, (Text, Alternation)) or (isinstance(node, Concat) and bool(node.items))
 
 
 def _evaluate(anchor: Anchor, start: _Place, end: _Place) -> Node:

@@ -4,7 +4,8 @@ Idea: nothing is copied that the interpreter knows. ``\w \d \s`` are asked of ``
 all code points (about 5 ms, once); general categories and the derived binary properties come from
 ``unicodedata`` and ``str`` methods (about 30 ms, once). Code points of planes 4 to 13 are unassigned and
 those of planes 15 and 16 private, in every version of Unicode so far, so planes 0 to 3 and 14 are looked at
-one by one. What Python has no table for is refused by name.
+one by one. Scripts and the binary properties that Python has no table for come from ``property_data``; any other
+name is refused.
 
 Names are matched as ECMA-262 does (section "Runtime Semantics: UnicodeMatchProperty"): exactly, in the
 spellings of PropertyAliases.txt and PropertyValueAliases.txt.
@@ -17,6 +18,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
 
+from constrained.regex import property_data
 from constrained.regex.charset import ANY, Ranges, complement, intersection, normalise, of_text, subtract, union
 
 __all__ = ["ASCII_DIGITS", "ASCII_SPACES", "ASCII_WORD", "ECMA_LINE_ENDS", "ECMA_SPACES", "python_digits",
@@ -174,18 +176,60 @@ _BINARY_ALIASES = {"AHex": "ASCII_Hex_Digit", "Hex": "Hex_Digit", "IDS": "ID_Sta
                    "space": "White_Space", "XIDS": "XID_Start", "XIDC": "XID_Continue"}
 
 
+@cache
+def _records(table: str) -> dict[str, str]:
+    """A table of ``property_data``: each of a property's names to its ranges, still coded."""
+    found: dict[str, str] = {}
+    for record in table.strip().replace("\n ", " ").split("\n"):
+        names, _, ranges = record.partition(": ")
+        found.update(dict.fromkeys(names.split(), ranges))
+    return found
+
+
+def _decoded(record: str) -> Ranges:
+    numbers = [int(number, 36) for number in record.split()]
+    pairs: list[tuple[int, int]] = []
+    at = 0
+    for gap, more in zip(numbers[::2], numbers[1::2], strict=True):
+        pairs.append((at + gap, at + gap + more))
+        at += gap + more + 1
+    return normalise(pairs)
+
+
+def _script(name: str, extended: bool) -> Ranges | None:
+    scripts, extensions = _records(property_data.SCRIPTS), _records(property_data.SCRIPT_EXTENSIONS)
+    if name in ("Unknown", "Zzzz"):
+        return complement(union(*(_decoded(record) for record in scripts.values())))
+    if name not in scripts:
+        return None
+    own = _decoded(scripts[name])
+    if not extended:
+        return own
+    if scripts[name] in (scripts["Common"], scripts["Inherited"]):
+        # What belongs to scripts by extension is common no more.
+        return subtract(own, union(*(_decoded(record) for record in extensions.values())))
+    codes = [code for code in extensions if scripts[code] == scripts[name]]
+    return union(own, *(_decoded(extensions[code]) for code in codes))
+
+
 @lru_cache(maxsize=256)
 def unicode_property(expression: str) -> Ranges | None:
     r"""The code points of ``\p{expression}``; None where there is no exact table for that name.
 
-    ``expression`` is a general category (``Lu``, ``Letter``, ``gc=Nd``) or a binary property (``ASCII``).
+    ``expression`` is a general category (``Lu``, ``Letter``, ``gc=Nd``), a script (``Script=Greek``, ``scx=Grek``) or
+    a binary property (``Alphabetic``).
     """
     name, equals, value = expression.partition("=")
     if equals:
         if name in ("General_Category", "gc") and value in _CATEGORY_OF:
             return _category(_CATEGORY_OF[value])
+        if name in ("Script", "sc", "Script_Extensions", "scx"):
+            return _script(value, extended=name in ("Script_Extensions", "scx"))
         return None
     if name in _CATEGORY_OF:
         return _category(_CATEGORY_OF[name])
     make = _BINARY.get(_BINARY_ALIASES.get(name, name))
-    return None if make is None else intersection(make(), ANY)
+    if make is not None:
+        return intersection(make(), ANY)
+    record = _records(property_data.BINARY).get(name)
+    return None if record is None else _decoded(record)

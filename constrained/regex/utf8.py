@@ -40,11 +40,15 @@ class ByteTrie:
                 child = self._block(low, high, more)
                 if child is not None:
                     entries.append((_LEADS[more] | lead, _LEADS[more] | lead, child))
-        self.root = self._node(entries)
+        self.root = self._node(self._spelled(entries))
+
+    def _spelled(self, entries: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+        """The branches of the root, given those of UTF-8, sorted: where a subclass adds escapes or takes bytes away."""
+        return entries
 
     def _block(self, first: int, last: int, more: int) -> int | None:
         """The node that reads ``more`` further bytes of the code points ``first`` to ``last``; None: surrogates."""
-        at = bisect_right(self._starts, first) - 1
+        at = max(bisect_right(self._starts, first) - 1, 0)
         if more == 1:
             entries = []
             while at < len(self._pieces) and self._pieces[at][0] <= last:

@@ -8,7 +8,8 @@ from functools import cache
 
 import pytest
 
-from constrained.regex.charset import ANY, Ranges, complement, subtract
+from constrained.regex import property_data
+from constrained.regex.charset import ANY, Ranges, complement, contains, intersection, subtract, union
 from constrained.regex.unicode import (
     ECMA_SPACES,
     python_digits,
@@ -86,6 +87,52 @@ def test_identifier_properties_differ_from_the_closed_ones_only_where_normalisat
     assert not any(unicodedata.normalize("NFKC", char).isidentifier() for char in apart)
 
 
-@pytest.mark.parametrize("name", ["", "Klingon", "L=u", "gc=", "gc=Klingon", "letter", "lu", " L", "Emoji=Yes"])
+@pytest.mark.parametrize(("name", "inside", "outside"), [
+    ("Script=Latin", "aéªꭠ", "1 αж漢"),
+    ("sc=Grek", "αΩ", "aµ"), ("Script=Han", "漢々", "あ한"), ("sc=Hira", "あ", "アー"),
+    ("scx=Hira", "あー", "ア漢"), ("scx=Kana", "アー", "あ"), ("Script=Common", " 1ー😀", "aа"),
+    ("scx=Common", " 1😀", "ーa"),
+    ("Script_Extensions=Latin", "aé", "α"), ("scx=Qaai", "\ufe0f", "a"), ("sc=Zzzz", "\u0378", "a"),
+    ("Script=Cyrillic", "жЁ", "aα"), ("Script=Hangul", "한ᄀ", "漢"),
+    ("Alphabetic", "aé漢\u0345Ⅷ", "1-_"), ("Alpha", "a", "1"), ("Emoji", "😀1#", "a"),
+    ("Emoji_Presentation", "😀", "1a"),
+    ("Extended_Pictographic", "😀©", "1a"), ("Cased", "aªⅷ", "漢1"), ("Dash", "-–", "_a"), ("Math", "+∑", "a-"),
+    ("Ideographic", "漢〇", "あ"), ("Quotation_Mark", "\"'«", "a"), ("Pattern_Syntax", "!~", "a_"),
+])  # fmt: skip
+def test_properties_from_the_database(name: str, inside: str, outside: str) -> None:
+    ranges = unicode_property(name)
+    assert ranges is not None
+    assert all(contains(ranges, ord(char)) for char in inside)
+    assert not any(contains(ranges, ord(char)) for char in outside)
+
+
+def test_each_code_point_has_one_script() -> None:
+    names = [line.split(":")[0].split()[0] for line in property_data.SCRIPTS.strip().split("\n") if line[0] != " "]
+    assert len(names) > 170
+    tables = [unicode_property(f"sc={name}") or () for name in [*names, "Zzzz"]]
+    assert sum(high - low + 1 for ranges in tables for low, high in ranges) == 0x110000 - 0x800
+    assert union(*tables) == ANY
+    for name in names:  # an extension adds to a script; only Common and Inherited give away
+        own, extended = unicode_property(f"sc={name}"), unicode_property(f"scx={name}")
+        assert own is not None and extended is not None
+        assert subtract(own, extended) == () or name in ("Zyyy", "Zinh")
+        assert subtract(extended, own) == () or name not in ("Zyyy", "Zinh")
+
+
+def test_the_database_agrees_with_the_interpreter() -> None:
+    def table(name: str) -> Ranges:
+        return unicode_property(name) or ()
+
+    assigned = table("Assigned")  # the interpreter's version of Unicode is older than the database's
+    assert subtract(union(table("L"), table("Nl")), table("Alphabetic")) == ()
+    # U+0295 was a lower-case letter until a later version of Unicode took its case away.
+    assert subtract(table("LC"), table("Cased")) in ((), ((0x295, 0x295),))
+    assert subtract(table("Pd"), table("Dash")) == ()
+    assert subtract(table("Sm"), table("Math")) == ()
+    assert subtract(intersection(table("sc=Zzzz"), assigned), union(table("Co"), table("Cn"))) == ()
+
+
+@pytest.mark.parametrize("name", ["", "Klingon", "L=u", "gc=", "gc=Klingon", "letter", "lu", " L", "Emoji=Yes",
+"Script", "sc=greek", "scx="])
 def test_unknown_names(name: str) -> None:
     assert unicode_property(name) is None
