@@ -1,12 +1,11 @@
 """The demo's model behind one small interface, run by this library's own decoder or by transformers.
 
 Both write greedily, so the text is the same on every run of one machine. A ``Writer`` calls back for each piece
-as it comes; the clock of a piece covers everything between two pieces, masks included.
+as it comes.
 """
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,8 +37,8 @@ class Writer(Protocol):
     described: str
 
     def write(self, prompt_ids: list[int], matcher: TimedMatcher | None, max_tokens: int,
-              show: Callable[[Piece], None]) -> float:
-        """Write until the text ends; returns the seconds from the first piece's forward pass to the last piece."""
+              show: Callable[[Piece], None]) -> None:
+        """Write until the text ends."""
 
 
 def chat_prompt(info: TokenizerInfo, text: str) -> list[int]:
@@ -71,18 +70,16 @@ class DecoderWriter:
         self._scheduler = Scheduler(loaded.model, self.info, max_batch=1, max_len=MAX_LENGTH)
 
     def write(self, prompt_ids: list[int], matcher: TimedMatcher | None, max_tokens: int,
-              show: Callable[[Piece], None]) -> float:
+              show: Callable[[Piece], None]) -> None:
         from constrained.decoder.generate import stream
         from constrained.decoder.sampling_params import SamplingParams
 
         stops = set(self.info.stop_token_ids)
-        started = time.perf_counter()
         params = SamplingParams(temperature=0.0, max_tokens=max_tokens)
         for event in stream(self._scheduler, prompt_ids, params, matcher):
             ids = tuple(i for i in event.token_ids if i not in stops)
             if ids:
                 show(Piece(ids, min(event.forced, len(ids))))
-        return time.perf_counter() - started
 
 
 class TransformersWriter:
@@ -99,16 +96,14 @@ class TransformersWriter:
         self.described = f"transformers {transformers.__version__}, float32"
 
     def write(self, prompt_ids: list[int], matcher: TimedMatcher | None, max_tokens: int,
-              show: Callable[[Piece], None]) -> float:
+              show: Callable[[Piece], None]) -> None:
         from constrained.integrations.transformers import LogitsProcessor
 
         processors = [] if matcher is None else [LogitsProcessor([matcher])]
-        started = time.perf_counter()
         self._model.generate(
             self._model.dummy_inputs["input_ids"].new_tensor([prompt_ids]), logits_processor=processors,
             streamer=_Streamer(show, set(self.info.stop_token_ids)), max_new_tokens=max_tokens, do_sample=False,
             eos_token_id=list(self.info.stop_token_ids), pad_token_id=self.info.stop_token_ids[0])
-        return time.perf_counter() - started
 
 
 class _Streamer:
