@@ -26,7 +26,7 @@ from constrained.regex.parse_python import parse_python
 from constrained.regex.rewrite import has_assertions, is_nothing, looks_back, search_form, simplify
 from constrained.regex.syntax import Alternation, CharSet, Concat, Node, Repeat, Text, children, walk
 
-__all__ = ["byte_dfa", "from_regex", "pattern_dfa", "pattern_tree"]
+__all__ = ["byte_dfa", "from_regex", "pattern_dfa", "pattern_tree", "plain_expression", "tree_expression"]
 
 ROOT = "root"
 
@@ -50,7 +50,7 @@ def from_regex(pattern: str, *, dialect: str = "python", limits: Limits | None =
     """
     limits = limits or Limits()
     tree = pattern_tree(pattern, dialect=dialect, limits=limits)
-    expression = None if is_nothing(tree) else _expression(tree, limits, pattern)
+    expression = None if is_nothing(tree) else tree_expression(tree, limits, pattern)
     if expression is None:
         raise UnsatisfiableGrammarError(f"no text matches the pattern {echo(pattern)}",
                                         hint="look for assertions that contradict each other, or for an empty set")
@@ -76,9 +76,9 @@ def pattern_dfa(pattern: str, *, dialect: str = "python", limits: Limits | None 
     return _small(determinise(tree, limits, pattern))
 
 
-def byte_dfa(dfa: Dfa) -> ByteDfa:
-    """``dfa`` over the bytes of UTF-8."""
-    rows, accepting = dfa.to_bytes()
+def byte_dfa(dfa: Dfa, limits: Limits | None = None) -> ByteDfa:
+    """``dfa`` over the bytes of UTF-8. Raises GrammarLimitError where that takes too many states."""
+    rows, accepting = dfa.to_bytes(limits or Limits())
     return ByteDfa(rows, accepting)
 
 
@@ -86,29 +86,36 @@ def _small(dfa: Dfa) -> Dfa:
     return minimise(dfa) if len(dfa.rows) * len(dfa.classes) <= _MINIMISED else dfa
 
 
-def _expression(tree: Node, limits: Limits, pattern: str) -> Expr | None:
-    """The IR of a simplified tree; None if nothing matches."""
+def utf8_leaf(node: Text | CharSet) -> Expr:
+    """The IR of characters, in UTF-8."""
+    return Literal(node.chars.encode()) if isinstance(node, Text) else CharClass(node.ranges)
+
+
+def tree_expression(tree: Node, limits: Limits, pattern: str, leaf: Callable[[Text | CharSet], Expr] = utf8_leaf,
+                    automaton: Callable[[Dfa], Expr] = byte_dfa) -> Expr | None:
+    """The IR of a simplified tree, its characters spelled by ``leaf`` and ``automaton``; None if nothing matches."""
     if not has_assertions(tree):
-        return plain_expression(tree)
+        return plain_expression(tree, leaf)
     if isinstance(tree, Alternation):
         plain = [option for option in tree.options if not has_assertions(option)]
-        options = [plain_expression(option) for option in plain]
+        options = [plain_expression(option, leaf) for option in plain]
         options += [found for option in tree.options if has_assertions(option)
-                    for found in (_asserting(option, limits, pattern),) if found is not None]
+                    for found in (_asserting(option, limits, pattern, leaf, automaton),) if found is not None]
         return None if not options else options[0] if len(options) == 1 else Choice(tuple(options))
-    return _asserting(tree, limits, pattern)
+    return _asserting(tree, limits, pattern, leaf, automaton)
 
 
-def _asserting(tree: Node, limits: Limits, pattern: str) -> Expr | None:
+def _asserting(tree: Node, limits: Limits, pattern: str, leaf: Callable[[Text | CharSet], Expr],
+               automaton: Callable[[Dfa], Expr]) -> Expr | None:
     """The IR of a tree with assertions: what comes before the first of them stays outside if it counts far."""
     if isinstance(tree, Concat):
         cut = next(i for i, item in enumerate(tree.items) if has_assertions(item))
         before, rest = list(tree.items[:cut]), concat(list(tree.items[cut:]))
         if any(_copies(item) >= _WORTH_CUTTING for item in before) and not looks_back(rest):
             dfa = _small(determinise(rest, limits, pattern))
-            return Sequence((plain_expression(concat(before)), byte_dfa(dfa))) if dfa.accepting else None
+            return Sequence((plain_expression(concat(before), leaf), automaton(dfa))) if dfa.accepting else None
     dfa = _small(determinise(tree, limits, pattern))
-    return byte_dfa(dfa) if dfa.accepting else None
+    return automaton(dfa) if dfa.accepting else None
 
 
 def _copies(node: Node) -> int:
@@ -117,16 +124,14 @@ def _copies(node: Node) -> int:
                 for part in walk(node) if isinstance(part, Repeat)), default=0)
 
 
-def plain_expression(root: Node) -> Expr:
-    """The IR of a tree without assertions. Linear, with an explicit stack."""
+def plain_expression(root: Node, leaf: Callable[[Text | CharSet], Expr] = utf8_leaf) -> Expr:
+    """The IR of a tree without assertions, its characters spelled by ``leaf``. Linear, with an explicit stack."""
     done: list[Expr] = []
     stack: list[tuple[Node, bool]] = [(root, False)]
     while stack:
         node, ready = stack.pop()
-        if isinstance(node, Text):
-            done.append(Literal(node.chars.encode()))
-        elif isinstance(node, CharSet):
-            done.append(CharClass(node.ranges))
+        if isinstance(node, (Text, CharSet)):
+            done.append(leaf(node))
         elif not ready:
             stack.append((node, True))
             stack.extend((child, False) for child in reversed(children(node)))

@@ -22,6 +22,9 @@ __all__ = ["DEAD", "ByteRows", "Dfa", "any_text", "complement", "intersection", 
 
 DEAD = -1
 
+#: States over bytes for each state of ``Limits.max_dfa_states``.
+BYTE_STATES = 8
+
 #: (first byte, last byte, next state), sorted and disjoint.
 ByteRow = tuple[tuple[int, int, int], ...]
 #: One ``ByteRow`` a state: the shape of the IR's ``ByteDfa``.
@@ -71,6 +74,9 @@ class Dfa:
                     if number is None:
                         number = known[row] = len(rows)
                         rows.append(row)
+                        if number >= limits.max_dfa_states * BYTE_STATES:
+                            raise GrammarLimitError("max_dfa_states", limits.max_dfa_states,
+                                                    "an automaton of a pattern has too many states over bytes")
                     placed[key] = number
                 state_of.append(number)
             rows[state] = _filled(trie.nodes[trie.root], targets, state_of)
