@@ -78,7 +78,7 @@ def pattern_dfa(pattern: str, *, dialect: str = "python", limits: Limits | None 
 
 def byte_dfa(dfa: Dfa, limits: Limits | None = None) -> ByteDfa:
     """``dfa`` over the bytes of UTF-8. Raises GrammarLimitError where that takes too many states."""
-    rows, accepting = dfa.to_bytes(limits or Limits())
+    rows, accepting = dfa.to_bytes(limits=limits)
     return ByteDfa(rows, accepting)
 
 
@@ -92,7 +92,7 @@ def utf8_leaf(node: Text | CharSet) -> Expr:
 
 
 def tree_expression(tree: Node, limits: Limits, pattern: str, leaf: Callable[[Text | CharSet], Expr] = utf8_leaf,
-                    automaton: Callable[[Dfa], Expr] = byte_dfa) -> Expr | None:
+                    automaton: Callable[[Dfa, Limits], Expr] = byte_dfa) -> Expr | None:
     """The IR of a simplified tree, its characters spelled by ``leaf`` and ``automaton``; None if nothing matches."""
     if not has_assertions(tree):
         return plain_expression(tree, leaf)
@@ -106,7 +106,7 @@ def tree_expression(tree: Node, limits: Limits, pattern: str, leaf: Callable[[Te
 
 
 def _asserting(tree: Node, limits: Limits, pattern: str, leaf: Callable[[Text | CharSet], Expr],
-               automaton: Callable[[Dfa], Expr]) -> Expr | None:
+               automaton: Callable[[Dfa, Limits], Expr]) -> Expr | None:
     """The IR of a tree with assertions: what comes before the first of them stays outside if it counts far."""
     if isinstance(tree, Concat):
         cut = next(i for i, item in enumerate(tree.items) if has_assertions(item))
@@ -115,7 +115,7 @@ def _asserting(tree: Node, limits: Limits, pattern: str, leaf: Callable[[Text | 
             dfa = _small(determinise(rest, limits, pattern))
             return Sequence((plain_expression(concat(before), leaf), automaton(dfa))) if dfa.accepting else None
     dfa = _small(determinise(tree, limits, pattern))
-    return automaton(dfa) if dfa.accepting else None
+    return automaton(dfa, limits) if dfa.accepting else None
 
 
 def _copies(node: Node) -> int:

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from constrained.errors import GrammarLimitError
 from constrained.limits import Limits
 from constrained.regex.charset import ANY, Ranges, contains, normalise
+from constrained.regex.charset import complement as charset_complement
 from constrained.regex.partition import refine
 from constrained.regex.utf8 import ByteTrie
 
-__all__ = ["DEAD", "ByteRows", "Dfa", "any_text", "complement", "intersection", "is_empty", "minimise", "of_lengths",
-           "trimmed", "union"]
+__all__ = ["DEAD", "ByteRows", "Dfa", "any_text", "complement", "enumerated", "intersection", "is_empty", "minimise",
+           "of_lengths", "of_texts", "trimmed", "union"]
 
 DEAD = -1
 
@@ -49,12 +50,16 @@ class Dfa:
                 return False
         return state in self.accepting
 
-    def to_bytes(self, trie: ByteTrie | None = None) -> tuple[ByteRows, frozenset[int]]:
+    def to_bytes(self, trie: ByteTrie | None = None, *,
+                 limits: Limits | None = None) -> tuple[ByteRows, frozenset[int]]:
         """The same language over UTF-8 bytes: rows and accepting states, states of this automaton first.
 
-        ``trie`` spells the classes in another way.
+        ``trie`` spells the classes in another way. Classes cut finely (Unicode's word characters) need some
+        hundred states more for each state; beyond ``BYTE_STATES`` times ``max_dfa_states`` that is a
+        GrammarLimitError. About 4 us a state.
         """
         trie = trie or ByteTrie(self.classes)
+        most = (limits or Limits()).max_dfa_states
         groups = {leaves: index for index, leaves in enumerate(dict.fromkeys(trie.leaves))}
         group_of = [groups[leaves] for leaves in trie.leaves]
         rows: list[ByteRow] = [()] * len(self.rows)
@@ -74,8 +79,8 @@ class Dfa:
                     if number is None:
                         number = known[row] = len(rows)
                         rows.append(row)
-                        if number >= limits.max_dfa_states * BYTE_STATES:
-                            raise GrammarLimitError("max_dfa_states", limits.max_dfa_states,
+                        if number >= most * BYTE_STATES:
+                            raise GrammarLimitError("max_dfa_states", most,
                                                     "an automaton of a pattern has too many states over bytes")
                     placed[key] = number
                 state_of.append(number)
@@ -109,6 +114,50 @@ def of_lengths(minimum: int, maximum: int | None, limits: Limits) -> Dfa:
     rows = [(state + 1,) for state in range(top)]
     rows.append((top if maximum is None else DEAD,))
     return trimmed(Dfa((ANY,), tuple(rows), frozenset(range(minimum, top + 1))))
+
+
+def of_texts(texts: Iterable[str]) -> Dfa:
+    """Just these texts (without surrogates). A state for each beginning of one."""
+    children: list[dict[str, int]] = [{}]
+    accepting: set[int] = set()
+    for text in texts:
+        state = 0
+        for char in text:
+            found = children[state].get(char)
+            if found is None:
+                found = children[state][char] = len(children)
+                children.append({})
+            state = found
+        accepting.add(state)
+    letters = sorted({char for after in children for char in after})
+    others = charset_complement(normalise((ord(char), ord(char)) for char in letters))
+    classes = (*(((ord(char), ord(char)),) for char in letters), others)
+    rows = tuple([(*[after.get(char, DEAD) for char in letters], DEAD) for after in children])
+    return Dfa(classes, rows, frozenset(accepting))
+
+
+def enumerated(dfa: Dfa, most: int) -> list[str] | None:
+    """All texts of a trimmed automaton if they are at most ``most``, shorter ones first; else None."""
+    found: list[str] = []
+    level: list[tuple[int, str]] = [(0, "")] if dfa.accepting else []
+    # A text longer than the states passes one of them twice: then there is no end of texts.
+    for _ in range(len(dfa.rows) + 1):
+        following: list[tuple[int, str]] = []
+        for state, text in level:
+            if state in dfa.accepting:
+                found.append(text)
+            for ranges, target in zip(dfa.classes, dfa.rows[state], strict=True):
+                if target == DEAD:
+                    continue
+                if sum(last - first + 1 for first, last in ranges) + len(following) > most:
+                    return None
+                following += [(target, text + chr(code)) for first, last in ranges for code in range(first, last + 1)]
+        if len(found) > most:
+            return None
+        if not following:
+            return found
+        level = following
+    return None
 
 
 def intersection(left: Dfa, right: Dfa, limits: Limits) -> Dfa:

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from constrained.grammar.ir import ByteDfa, CharClass, Choice, Expr, Literal, Sequence
+from constrained.limits import Limits
 from constrained.regex.charset import ANY, Ranges, complement, intersection, normalise, subtract
 from constrained.regex.dfa import DEAD, Dfa
 from constrained.regex.syntax import CharSet, Text
@@ -37,6 +38,8 @@ _SHORT_OR_SLASH = {**_SHORT, 0x2F: "/"}
 _HEX_CANONICAL = subtract(complement(_PLAIN), normalise((code, code) for code in _SHORT))
 
 _BACKSLASH = 0x5C
+#: One character takes a few hundred states at most.
+_NO_LIMITS = Limits()
 _ASTRAL = 0x10000
 
 #: (first byte, last byte, child) as in ``ByteTrie``.
@@ -124,9 +127,9 @@ def _trie(classes: tuple[Ranges, ...], escapes: str) -> SpelledTrie:
     return SpelledTrie(classes, escapes)
 
 
-def spelled_dfa(dfa: Dfa, escapes: str) -> ByteDfa:
-    """The texts of ``dfa`` as they are written between quotation marks."""
-    rows, accepting = dfa.to_bytes(_trie(dfa.classes, escapes))
+def spelled_dfa(dfa: Dfa, escapes: str, limits: Limits) -> ByteDfa:
+    """The texts of ``dfa`` as they are written between quotation marks. Raises GrammarLimitError."""
+    rows, accepting = dfa.to_bytes(limits, _trie(dfa.classes, escapes))
     return ByteDfa(rows, accepting)
 
 
@@ -139,7 +142,8 @@ def spelled_class(ranges: Ranges, escapes: str) -> Expr:
         return _spelled_ascii(ranges, escapes)
     others = complement(ranges)
     classes = (ranges, others) if others else (ranges,)
-    return spelled_dfa(Dfa(classes, ((1, DEAD)[: len(classes)], (DEAD, DEAD)[: len(classes)]), frozenset((1,))), escapes)
+    width = len(classes)
+    return spelled_dfa(Dfa(classes, ((1, DEAD)[:width], (DEAD, DEAD)[:width]), frozenset((1,))), escapes, _NO_LIMITS)
 
 
 def _spelled_ascii(ranges: Ranges, escapes: str) -> ByteDfa:

@@ -1,0 +1,317 @@
+"""Sets of strings as a schema describes them, and the JSON texts of their members.
+
+A ``StringShape`` is a conjunction: a length in code points, regular languages (patterns and formats, negated or
+not), and strings left out; or it is a finite set of values. Lone surrogates are in no shape but a finite one.
+
+A ``Language`` is interned: one object for each pattern or format, with its tree, and its automaton once it is
+needed. Most shapes never need it: a length alone is a counted repetition of one character, a pattern alone is its
+tree with spelled characters, and a length beside a pattern usually moves into the bounds of the pattern's only
+repetition. Only the rest is multiplied out, within ``Limits.max_dfa_states``.
+
+Cost: a shape seen before 1 us; a new length 5 us; a new pattern what its tree takes, 1-2 us a character; an
+automaton 10 us a state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from constrained.errors import GrammarLimitError
+from constrained.frontends.json_schema.free_keys import other_keys
+from constrained.frontends.json_schema.lengths import with_lengths
+from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.frontends.json_schema.spelling import (
+    canonical_spellings,
+    joined_surrogates,
+    spelled_class,
+    spelled_dfa,
+    spelled_leaf,
+)
+from constrained.frontends.regex import pattern_tree, plain_expression, tree_expression
+from constrained.grammar.ir import Choice, Expr, Literal, Repeat, Sequence
+from constrained.limits import Limits
+from constrained.regex import dfa as automata
+from constrained.regex.charset import ANY as ANY_CHARACTER
+from constrained.regex.charset import complement as other_characters
+from constrained.regex.charset import of_text
+from constrained.regex.determinise import determinise
+from constrained.regex.dfa import Dfa, minimise
+from constrained.regex.rewrite import has_assertions, is_nothing
+from constrained.regex.syntax import Node
+
+__all__ = ["ANY_STRING", "NOTHING", "Language", "StringShape", "format_language", "pattern_language"]
+
+#: What matches no text.
+NOTHING = Choice(())
+
+_QUOTE = Literal(b'"')
+_DEFAULT_LIMITS = Limits()
+#: Automata up to this many states times classes are minimised: about 2 us for each.
+_MINIMISED = 20_000
+
+
+class Language:
+    """A regular set of strings with an identity. ``tree``: its full matches; None where only an automaton says it."""
+
+    __slots__ = ("_dfa", "_opposite", "name", "tree")
+
+    def __init__(self, name: str, tree: Node | None, dfa: Dfa | None = None, opposite: Language | None = None) -> None:
+        self.name = name
+        self.tree = tree
+        self._dfa = dfa
+        self._opposite = opposite
+
+    def dfa(self, limits: Limits) -> Dfa:
+        """The automaton. Raises GrammarLimitError."""
+        if self._dfa is None:
+            if self.tree is not None:
+                found = determinise(self.tree, limits, self.name)
+            else:
+                assert self._opposite is not None
+                found = automata.complement(self._opposite.dfa(limits))
+            self._dfa = minimise(found) if len(found.rows) * len(found.classes) <= _MINIMISED else found
+        return self._dfa
+
+    def opposite(self) -> Language:
+        """All strings that are not in this language. The opposite of the opposite is this object."""
+        if self._opposite is None:
+            self._opposite = Language(f"not {self.name}", None, opposite=self)
+        return self._opposite
+
+    def __repr__(self) -> str:
+        return f"<Language {self.name[:60]!r}>"
+
+
+@lru_cache(maxsize=4096)
+def pattern_language(pattern: str, limits: Limits = _DEFAULT_LIMITS) -> Language:
+    """The strings in which the ECMA-262 ``pattern`` is found. Raises RegexError, GrammarLimitError."""
+    return Language(pattern, pattern_tree(pattern, dialect="ecma", limits=limits))
+
+
+@lru_cache(maxsize=256)
+def format_language(name: str, draft: str = "2020-12", limits: Limits = _DEFAULT_LIMITS) -> Language | None:
+    """The strings of a format; None where the format is unknown or says nothing of strings."""
+    from constrained.frontends.json_schema.formats import format_tree
+
+    tree = format_tree(name, draft)
+    return None if tree is None else Language(f"format {name}", tree)
+
+
+@dataclass(frozen=True, slots=True)
+class StringShape:
+    """The strings of ``minimum`` to ``maximum`` code points in all ``languages`` but ``excluded``.
+
+    ``values``, where not None, holds all members, in order and once each; the other fields then say nothing.
+    """
+
+    minimum: int = 0
+    maximum: int | None = None
+    languages: tuple[Language, ...] = ()
+    excluded: frozenset[str] = frozenset()
+    values: tuple[str, ...] | None = None
+
+    @staticmethod
+    def of_values(values: Iterable[str]) -> StringShape:
+        """Just these. Pairs of surrogates are the character they mean."""
+        return StringShape(values=tuple(dict.fromkeys(map(joined_surrogates, values))))
+
+    @staticmethod
+    def of_lengths(minimum: int = 0, maximum: int | None = None) -> StringShape:
+        """Strings of so many code points."""
+        return StringShape(minimum, maximum)
+
+    @staticmethod
+    def from_pattern(pattern: str, limits: Limits | None = None) -> StringShape:
+        """Strings in which the ECMA-262 ``pattern`` is found. Raises RegexError, GrammarLimitError."""
+        return StringShape(languages=(pattern_language(pattern, limits or _DEFAULT_LIMITS),))
+
+    @staticmethod
+    def from_format(name: str, limits: Limits | None = None, *, draft: str = "2020-12") -> StringShape | None:
+        """Strings of a format as ``draft`` means it; None where the format is unknown or says nothing of strings."""
+        found = format_language(name, draft, limits or _DEFAULT_LIMITS)
+        return None if found is None else StringShape(languages=(found,))
+
+    def exclude_values(self, values: Iterable[str]) -> StringShape:
+        """The same without ``values``."""
+        out = frozenset(map(joined_surrogates, values))
+        if self.values is not None:
+            return StringShape(values=tuple(value for value in self.values if value not in out))
+        return replace(self, excluded=self.excluded | out) if out else self
+
+    def intersect(self, other: StringShape) -> StringShape | None:
+        """What is in both; None where that is surely nothing (patterns are not looked into)."""
+        if self is other or other is ANY_STRING:
+            return self
+        if self is ANY_STRING:
+            return other
+        if self.values is not None or other.values is not None:
+            mine, theirs = (self, other) if self.values is not None else (other, self)
+            assert mine.values is not None
+            kept = tuple(value for value in mine.values if theirs.contains(value))
+            return StringShape(values=kept) if kept else None
+        maximum = self.maximum if other.maximum is None else (
+            other.maximum if self.maximum is None else min(self.maximum, other.maximum))
+        minimum = max(self.minimum, other.minimum)
+        if maximum is not None and minimum > maximum:
+            return None
+        languages = self.languages + tuple(one for one in other.languages if one not in self.languages)
+        if any(one.opposite() in languages for one in languages if one._opposite is not None):
+            return None
+        return StringShape(minimum, maximum, languages, self.excluded | other.excluded)
+
+    def complement(self) -> list[StringShape]:
+        """Shapes that together are all strings but these; they may overlap."""
+        if self.values is not None:
+            return [ANY_STRING.exclude_values(self.values)]
+        found = [StringShape(languages=(one.opposite(),)) for one in self.languages]
+        if self.minimum > 0:
+            found.append(StringShape(0, self.minimum - 1))
+        if self.maximum is not None:
+            found.append(StringShape(self.maximum + 1, None))
+        if self.excluded:
+            found.append(StringShape.of_values(sorted(self.excluded)))
+        return found
+
+    def contains(self, text: str, limits: Limits = _DEFAULT_LIMITS) -> bool:
+        """Whether ``text`` is a member. Raises GrammarLimitError where a language has no small automaton."""
+        text = joined_surrogates(text)
+        if self.values is not None:
+            return text in self.values
+        if len(text) < self.minimum or (self.maximum is not None and len(text) > self.maximum):
+            return False
+        return text not in self.excluded and all(one.dfa(limits).accepts(text) for one in self.languages)
+
+    def is_finite(self) -> bool:
+        """Whether the members are at hand as ``values``."""
+        return self.values is not None
+
+    def is_any(self) -> bool:
+        """Whether nothing is asked."""
+        return (self.values is None and not self.languages and not self.excluded and self.minimum == 0
+                and self.maximum is None)
+
+    def is_empty(self, limits: Limits = _DEFAULT_LIMITS) -> bool:
+        """Whether there is no member, exactly. May build an automaton."""
+        if self.values is not None:
+            return not self.values
+        if self.maximum is not None and self.minimum > self.maximum:
+            return True
+        return bool(self.languages or self.excluded) and automata.is_empty(self.dfa(limits))
+
+    def enumerated(self, most: int, limits: Limits = _DEFAULT_LIMITS) -> tuple[str, ...] | None:
+        """All members if they are at most ``most``, shorter ones first; else None. May build an automaton."""
+        if self.values is not None:
+            return self.values if len(self.values) <= most else None
+        if not self.languages and (self.maximum is None or self.maximum > 0):
+            return None
+        found = automata.enumerated(self.dfa(limits), most)
+        return None if found is None else tuple(found)
+
+    def dfa(self, limits: Limits = _DEFAULT_LIMITS) -> Dfa:
+        """All of it as one automaton. Raises GrammarLimitError."""
+        if self.values is not None:
+            return automata.of_texts([text for text in self.values if not _has_surrogate(text)])
+        found: Dfa | None = None
+        for one in self.languages:
+            more = one.dfa(limits)
+            found = more if found is None else automata.intersection(found, more, limits)
+        if self.minimum > 0 or self.maximum is not None:
+            lengths = automata.of_lengths(self.minimum, self.maximum, limits)
+            found = lengths if found is None else automata.intersection(found, lengths, limits)
+        if self.excluded:
+            others = automata.complement(automata.of_texts(text for text in self.excluded if not _has_surrogate(text)))
+            found = others if found is None else automata.intersection(found, others, limits)
+        if found is None:
+            return automata.any_text()
+        return minimise(found) if len(found.rows) * len(found.classes) <= _MINIMISED else found
+
+    def to_expr(self, policy: TextPolicy, limits: Limits = _DEFAULT_LIMITS) -> Expr:
+        """The JSON texts of the members, quotation marks included. ``NOTHING`` where there surely is none.
+
+        Raises GrammarLimitError (``max_dfa_states``) where patterns and lengths do not go together cheaply.
+        """
+        return _expression(self, policy.string_escapes, limits)
+
+    def to_key_expr(self, policy: TextPolicy, limits: Limits = _DEFAULT_LIMITS) -> Expr:
+        """The same as keys of an object: in canonical spelling only."""
+        return _expression(self, "canonical", limits)
+
+
+ANY_STRING = StringShape()
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= char <= "\udfff" for char in text)
+
+
+@lru_cache(maxsize=8192)
+def _expression(shape: StringShape, escapes: str, limits: Limits) -> Expr:
+    if shape.values is not None:
+        options = [Literal(data) for value in shape.values for data in canonical_spellings(value)]
+        return options[0] if len(options) == 1 else Choice(tuple(options))
+    if shape.languages:
+        body = _of_languages(shape, escapes, limits)
+    elif not shape.excluded:
+        body = _of_length(shape.minimum, shape.maximum, escapes)
+    elif escapes == "canonical" and shape.minimum == 0 and shape.maximum is None:
+        return Sequence((_QUOTE, other_keys(shape.excluded)))
+    else:
+        body = _all_but(shape, escapes)
+    return NOTHING if body is None else Sequence((_QUOTE, body, _QUOTE))
+
+
+def _of_length(minimum: int, maximum: int | None, escapes: str) -> Expr | None:
+    if maximum is not None and minimum > maximum:
+        return None
+    return Repeat(spelled_class(ANY_CHARACTER, escapes), minimum, maximum)
+
+
+def _of_languages(shape: StringShape, escapes: str, limits: Limits) -> Expr | None:
+    """The body of a string in some languages: by the tree of the one there is, or by the automaton of all."""
+    tree = shape.languages[0].tree
+    if len(shape.languages) == 1 and not shape.excluded and tree is not None:
+        if is_nothing(tree):
+            return None
+        if shape.minimum == 0 and shape.maximum is None:
+            return tree_expression(tree, limits, shape.languages[0].name, spelled_leaf(escapes),
+                                   lambda dfa, limits: spelled_dfa(dfa, escapes, limits))
+        if not has_assertions(tree):
+            fitted = with_lengths(tree, shape.minimum, shape.maximum)
+            if fitted is not None:
+                return None if is_nothing(fitted) else plain_expression(fitted, spelled_leaf(escapes))
+    try:
+        dfa = shape.dfa(limits)
+    except GrammarLimitError as error:
+        names = ", ".join(one.name[:40] for one in shape.languages[:3])
+        raise GrammarLimitError(
+            error.limit, error.value, f"the string constraints ({names}, lengths {shape.minimum} to {shape.maximum}) "
+            "have no small automaton together") from None
+    return spelled_dfa(dfa, escapes, limits) if dfa.accepting else None
+
+
+def _all_but(shape: StringShape, escapes: str) -> Expr | None:
+    """Any string of the lengths but the excluded: at some character it leaves each of them, or it ends early.
+
+    One option for each prefix of an excluded string, so that what follows is a count and no copy of it.
+    """
+    excluded = [text for text in sorted(shape.excluded) if not _has_surrogate(text)]
+    following: dict[str, set[str]] = {"": set()}
+    for text in excluded:
+        for end in range(len(text)):
+            following.setdefault(text[:end], set()).add(text[end])
+        following.setdefault(text, set())
+    options: list[Expr] = []
+    for prefix, after in following.items():
+        done = len(prefix)
+        start: tuple[Expr, ...] = tuple(spelled_class(of_text(char), escapes) for char in prefix)
+        if prefix not in shape.excluded and shape.minimum <= done and (shape.maximum is None or done <= shape.maximum):
+            options.append(Sequence(start))
+        if shape.maximum is None or shape.maximum > done:
+            rest = _of_length(max(0, shape.minimum - done - 1),
+                              None if shape.maximum is None else shape.maximum - done - 1, escapes)
+            assert rest is not None
+            others = other_characters(of_text("".join(after)))
+            options.append(Sequence((*start, spelled_class(others, escapes), rest)))
+    return Choice(tuple(options)) if options else None
