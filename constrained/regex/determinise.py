@@ -132,6 +132,7 @@ class _Determiniser:
         if more == FREE:
             return debt
         negative, positive = self.either(debt[0], more[0]), debt[1] | more[1]
+        self.spend(len(positive))
         return None if negative == ALWAYS or negative in positive else (negative, positive)
 
     def negation(self, value: Value) -> Value:
@@ -297,6 +298,7 @@ class _Determiniser:
         if negative == ALWAYS:
             return None
         positive = []
+        self.spend(len(debt[1]))
         for one in debt[1]:
             stepped = self.step(one, gap, letter)
             if stepped in (NEVER, negative):

@@ -118,6 +118,12 @@ def test_written_out_counts_are_bounded() -> None:
         determinise(tree, LIMITS)
 
 
+def test_steps_are_bounded_too() -> None:
+    for pattern in ["(?=a)" * 10_000 + "a", "(?:" + "(?!ab)|" * 3_000 + "a)*"]:
+        with pytest.raises(GrammarLimitError, match="max_dfa_states"):
+            determinise(parse_python(pattern), Limits(max_dfa_states=2_000))
+
+
 def test_nested_assertions_have_a_bound() -> None:
     def nested(depth: int) -> str:
         return "(?=a" * depth + ")" * depth + "a*"

@@ -124,3 +124,12 @@ def test_products_are_bounded() -> None:
     assert len(of_lengths(9, 9, Limits(max_dfa_states=10)).rows) == 10
     with pytest.raises(GrammarLimitError, match="max_dfa_states"):
         of_lengths(10, 10, Limits(max_dfa_states=10))
+
+
+def test_states_over_bytes_are_bounded() -> None:
+    dfa = automaton(r"\w{9}")
+    states = len(dfa.to_bytes()[0])
+    assert states > 8 * 100
+    dfa.to_bytes(limits=Limits(max_dfa_states=-(-states // 8)))
+    with pytest.raises(GrammarLimitError, match="over bytes"):
+        dfa.to_bytes(limits=Limits(max_dfa_states=states // 8 - 1))
