@@ -129,7 +129,7 @@ def _trie(classes: tuple[Ranges, ...], escapes: str) -> SpelledTrie:
 
 def spelled_dfa(dfa: Dfa, escapes: str, limits: Limits) -> ByteDfa:
     """The texts of ``dfa`` as they are written between quotation marks. Raises GrammarLimitError."""
-    rows, accepting = dfa.to_bytes(limits, _trie(dfa.classes, escapes))
+    rows, accepting = dfa.to_bytes(_trie(dfa.classes, escapes), limits=limits)
     return ByteDfa(rows, accepting)
 
 
