@@ -109,7 +109,7 @@ class _Compiler:
         self.ops.append(op)
         if len(self.ops) > self.limits.max_dfa_states * STEPS_PER_STATE:
             raise GrammarLimitError("max_dfa_states", self.limits.max_dfa_states,
-                                    "a pattern with assertions grows too large when its counts are written out")
+                                    "a pattern with assertions is too large, counted repetitions written out")
         return len(self.ops) - 1
 
     def expansion(self, anchor: Anchor) -> Node:
