@@ -79,10 +79,12 @@ class Request:
     """One prompt. ``matcher``: a fresh grammar matcher, or None for free text; it is forked for each sample.
 
     ``callback`` sees every event; if it returns True the output ends there (``finish_reason="callback"``), if it
-    raises, only this output ends.
+    raises, only this output ends. ``source_ids`` is the source text of an encoder-decoder, which others refuse;
+    ``prompt_ids`` then begin the decoder's side.
     """
 
     prompt_ids: Sequence[int]
     params: SamplingParams = field(default_factory=SamplingParams)
     matcher: Matcher | None = None
     callback: Callable[[TokenEvent], bool | None] | None = None
+    source_ids: Sequence[int] | None = None

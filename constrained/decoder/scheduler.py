@@ -41,7 +41,6 @@ from constrained.decoder.drafters import Drafter
 from constrained.decoder.errors import CacheError
 from constrained.decoder.guide import Guide, Legal, free_bitmask
 from constrained.decoder.history import TokenHistory
-from constrained.decoder.kv_cache import KVCache
 from constrained.decoder.logprobs import TokenLogprob, token_logprob
 from constrained.decoder.noise import fresh_seed, request_key
 from constrained.decoder.request import Completion, Request, TokenEvent
@@ -84,7 +83,7 @@ class Scheduler:
         check_vocabulary(model.config, vocabulary)
         if cache is None:
             length = min(model.config.max_position, 4096) if max_len is None else max_len
-            cache = KVCache(model.config, max_batch, length, model.dtype, model.device)
+            cache = model.new_cache(max_batch, length)
         if prefill_chunk < 1 or step_tokens < 1 or draft_tokens < 1:
             raise RequestError("prefill_chunk, step_tokens and draft_tokens must be at least 1")
         self.model = model
@@ -236,6 +235,7 @@ class Scheduler:
             sequence.slot, sequence.cached = self.cache.allocate_with_prefix(sequence.tokens)
         else:
             sequence.slot, sequence.cached = self.cache.allocate(), 0
+        self.model.begin(self.cache, sequence.slot, sequence.request.source_ids)
         sequence.usage.cached_tokens = min(sequence.cached, sequence.history.n_prompt)
         sequence.admitted_at = next(self._admissions)
         self._running.append(sequence)
@@ -450,6 +450,7 @@ class Scheduler:
 
     def _checked_prompt(self, request: Request) -> list[int]:
         vocab_size = self.model.config.vocab_size
+        self.model.check_source(request.source_ids)
         try:
             prompt = [operator.index(token) for token in request.prompt_ids]
         except TypeError:

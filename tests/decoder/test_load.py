@@ -98,8 +98,8 @@ def test_old_spelling_of_rope(directory, saved):
 def test_stop_tokens_and_template(directory):
     edit(directory, eos_token_id=[2, 7])
     (directory / "generation_config.json").write_text(json.dumps({"eos_token_id": [7, 9]}))
-    (directory / "tokenizer_config.json").write_text(json.dumps(
-        {"add_bos_token": True, "chat_template": [{"name": "tools", "template": "T"}, {"name": "default", "template": "D"}]}))
+    templates = [{"name": "tools", "template": "T"}, {"name": "default", "template": "D"}]
+    (directory / "tokenizer_config.json").write_text(json.dumps({"add_bos_token": True, "chat_template": templates}))
     loaded = load_model(directory)
     assert loaded.stop_token_ids == (2, 7, 9)
     assert loaded.chat_template == "D"

@@ -15,6 +15,10 @@ from constrained.decoder.errors import CheckpointError, ModelError
 from constrained.decoder.kv_cache import KVCache
 from constrained.decoder.loaders.load import load_model
 from constrained.decoder.models.t5 import T5Cache
+from constrained.decoder.request import Request
+from constrained.decoder.sampling_params import SamplingParams
+from constrained.decoder.scheduler import Scheduler
+from constrained.vocabulary import TokenizerInfo
 
 SIZES = {"vocab_size": 97, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_decoder_layers": 3,
          "num_heads": 4, "relative_attention_num_buckets": 8, "relative_attention_max_distance": 20,
@@ -48,11 +52,12 @@ def expected(reference, source, target):
 
 
 def prepared(model, sources=SOURCES):
-    cache = T5Cache(model.config, 4, 32)
+    cache = model.new_cache(4, 32)
+    assert isinstance(cache, T5Cache)
     slots = []
     for source in sources:
         slots.append(cache.allocate())
-        model.encode(cache, slots[-1], source)
+        model.begin(cache, slots[-1], source)
     return cache, slots
 
 
@@ -104,6 +109,43 @@ def test_greedy_text(pair):
     assert tokens == theirs.sequences[0, 1 : len(tokens) + 1].tolist()
 
 
+def test_equal_sources_are_encoded_once(pair):
+    _, model = pair
+    cache, slots = prepared(model, [SOURCES[0], SOURCES[0], SOURCES[1]])
+    assert cache.source(slots[0]) is cache.source(slots[1])
+    assert cache.source(slots[0]) is not cache.source(slots[2])
+    for slot in slots:
+        cache.free(slot)
+    slots = [cache.allocate() for _ in slots]
+    assert not model._sources
+
+
+def test_the_loop_runs_it(pair):
+    """Requests with source texts through the scheduler: greedy tokens as transformers gives them, samples share."""
+    reference, model = pair
+    info = TokenizerInfo.from_bytes([bytes([32 + token]) for token in range(95)], vocab_size=97, stop_token_ids=[1],
+                                    special_token_ids=[0, 1])
+    scheduler = Scheduler(model, info, max_batch=3, max_len=24)
+    requests = [Request(prompt_ids=[0], source_ids=source,
+                        params=SamplingParams(temperature=0, max_tokens=10, ignore_eos=True)) for source in SOURCES]
+    ids = [scheduler.submit(request) for request in requests]
+    sampled = scheduler.submit(Request(prompt_ids=[0], source_ids=SOURCES[0],
+                                       params=SamplingParams(n=2, seed=3, max_tokens=5)))
+    for _ in scheduler.run():
+        pass
+    for source, request_id in zip(SOURCES, ids, strict=True):
+        ours = scheduler.completions(request_id)[0].token_ids
+        logits = expected(reference, source, [0, *ours[:-1]]).clone()
+        logits[:, [0, 1, 95, 96]] = float("-inf")  # padding, the end and unused ids are never written
+        best = logits.topk(2)
+        margin = best.values[:, 0] - best.values[:, 1] > 1e-3
+        assert (best.indices[:, 0] == torch.tensor(ours))[margin].all()
+    assert len(scheduler.completions(sampled)) == 2
+    for source in (None, [], [97]):
+        with pytest.raises(ModelError, match="source text"):
+            scheduler.submit(Request(prompt_ids=[0], source_ids=source))
+
+
 def test_a_head_of_its_own(tmp_path):
     reference = make("gated-gelu", tmp_path)
     tensors = safetensors_torch.load_file(tmp_path / "model.safetensors")
@@ -127,11 +169,11 @@ def test_refused(pair, tmp_path):
         step(model, cache, [(slot, 0, [0])])
     for source in ([], [97], [-1]):
         with pytest.raises(ModelError, match="source text needs"):
-            model.encode(cache, slot, source)
-    model.encode(cache, slot, [3, 1])
+            model.begin(cache, slot, source)
+    model.begin(cache, slot, [3, 1])
     step(model, cache, [(slot, 0, [0])])
     with pytest.raises(ModelError, match="already holds tokens"):
-        model.encode(cache, slot, [3, 1])
+        model.begin(cache, slot, [3, 1])
     cache.remember(slot, [0])
     assert cache.longest_prefix([0]) == (-1, 0)
     cache.free(slot)

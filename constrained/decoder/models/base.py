@@ -16,6 +16,7 @@ import torch.nn.functional as functional
 from torch import nn
 
 from constrained.decoder.errors import ModelError
+from constrained.decoder.kv_cache import KVCache
 from constrained.decoder.models.config import CoreConfig
 from constrained.decoder.slots import SlotTable
 
@@ -70,6 +71,18 @@ class BaseDecoder(nn.Module):
                      for row in range(len(slots))]
             return _stack(parts, right=logits_to_keep != "all")
         return self._run(input_ids, cache, slots, lengths, n_new, logits_to_keep, allowed_ids, wanted, with_logits)
+
+    def new_cache(self, n_slots: int, max_len: int) -> SlotTable:
+        """A cache of contiguous slots for this model, in its dtype and on its device."""
+        return KVCache(self.config, n_slots, max_len, self.dtype, self.device)
+
+    def check_source(self, source_ids: Sequence[int] | None) -> None:
+        """:class:`ModelError` unless a request may have this source text: only encoder-decoders read one."""
+        if source_ids is not None:
+            raise ModelError(f"a {self.config.family} model has no encoder: a request has a prompt only")
+
+    def begin(self, cache: SlotTable, slot: int, source_ids: Sequence[int] | None) -> None:
+        """Prepare an empty slot for a request: encoder-decoders read its source text here, once."""
 
     def head(self, hidden: torch.Tensor, allowed_ids: torch.Tensor | None = None) -> torch.Tensor:
         """Final norm and output head of any layer's residual stream ``[..., hidden]`` -> float32 ``[..., V or k]``.

@@ -1,8 +1,8 @@
 """T5-style encoder-decoders (Raffel et al. 2020): the encoder runs once a request, the decoder like any other model.
 
-``encode`` puts the cross-attention keys and values of a source text into the slot of its request, once; from then on
-``forward`` is that of every decoder, so the generation loop and its constraints need to know nothing more. A request
-starts with ``decoder_start_token_id`` as its prompt.
+``begin`` puts the cross-attention keys and values of a source text into the slot of its request, once; from then on
+``forward`` is that of every decoder, so the generation loop and its constraints need to know nothing more. A request's
+prompt is ``[decoder_start_token_id]``.
 
 Attention is unscaled and adds a learned bias by bucketed distance, the same in all layers of a stack; feed-forward
 layers are plain or gated; there are no position embeddings. Cost: attention runs row by row, each row has its own bias.
@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
+from weakref import WeakValueDictionary
 
 import torch
 import torch.nn.functional as functional
@@ -26,7 +27,7 @@ from constrained.decoder.models.config import CoreConfig
 from constrained.decoder.models.head import OutputHead
 from constrained.decoder.slots import SlotTable
 
-__all__ = ["T5Block", "T5Cache", "T5Config", "T5Model", "T5Stack"]
+__all__ = ["T5Block", "T5Cache", "T5Config", "T5Model", "T5Source", "T5Stack"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +72,13 @@ class T5Stack:
     final_norm: torch.Tensor
 
 
+@dataclass(frozen=True, eq=False)
+class T5Source:
+    """Cross-attention keys and values of one source text, ``[1, heads, source, head_dim]`` a layer."""
+
+    layers: tuple[tuple[torch.Tensor, torch.Tensor], ...]
+
+
 class T5Cache(KVCache):
     """A :class:`KVCache` whose slots also hold the cross-attention keys and values of their source text.
 
@@ -81,19 +89,19 @@ class T5Cache(KVCache):
     def __init__(self, config: CoreConfig, n_slots: int, max_len: int, dtype: torch.dtype = torch.float32,
                  device: torch.device | str = "cpu") -> None:
         super().__init__(config, n_slots, max_len, dtype, device)
-        self._sources: list[Sequence[tuple[torch.Tensor, torch.Tensor]] | None] = [None] * n_slots
+        self._sources: list[T5Source | None] = [None] * n_slots
 
-    def set_source(self, slot: int, source: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> None:
-        """Give an empty live slot its cross-attention keys and values, ``[1, heads, source, head_dim]`` a layer."""
+    def set_source(self, slot: int, source: T5Source) -> None:
+        """Give an empty live slot its source text."""
         if self.length(slot):
             raise ModelError("a slot that already holds tokens cannot get another source text")
         self._sources[slot] = source
 
-    def source(self, slot: int) -> Sequence[tuple[torch.Tensor, torch.Tensor]]:
-        """The slot's cross-attention keys and values. :class:`ModelError` before ``set_source``."""
+    def source(self, slot: int) -> T5Source:
+        """The slot's source text. :class:`ModelError` before ``set_source``."""
         source = self._sources[slot]
         if source is None:
-            raise ModelError(f"slot {slot} has no source text", hint="call the model's encode first")
+            raise ModelError(f"slot {slot} has no source text", hint="call the model's begin first")
         return source
 
     def check_rows(self, slots: Sequence[int], lengths: Sequence[int], n_new: Sequence[int]) -> None:
@@ -129,15 +137,33 @@ class T5Model(BaseDecoder):
         self._decoder = decoder
         self._head = output_head
         self._activation = ACTIVATION_FUNCTIONS[config.activation]
+        self._sources: WeakValueDictionary[tuple[int, ...], T5Source] = WeakValueDictionary()
 
-    @torch.inference_mode()
-    def encode(self, cache: T5Cache, slot: int, source_ids: Sequence[int]) -> None:
-        """Run the encoder on one source text and store what the decoder attends to in ``slot``.
+    def new_cache(self, n_slots: int, max_len: int) -> T5Cache:
+        return T5Cache(self.config, n_slots, max_len, self.dtype, self.device)
 
-        Raises :class:`ModelError` for an empty text, ids out of range, or a slot that is not empty.
-        """
+    def check_source(self, source_ids: Sequence[int] | None) -> None:
         if not source_ids or min(source_ids) < 0 or max(source_ids) >= self.config.vocab_size:
             raise ModelError(f"a source text needs ids of 0 to {self.config.vocab_size - 1}, and at least one")
+
+    def begin(self, cache: SlotTable, slot: int, source_ids: Sequence[int] | None) -> None:
+        """Store what the decoder attends to, the keys and values of one source text, in an empty slot.
+
+        Slots with equal source texts share them: the encoder runs once as long as one of them is live.
+        Raises :class:`ModelError` for no text, ids out of range, or a slot that is not empty.
+        """
+        self.check_source(source_ids)
+        assert source_ids is not None
+        if not isinstance(cache, T5Cache):
+            raise ModelError("an encoder-decoder needs a T5Cache, which holds its source texts")
+        key = tuple(source_ids)
+        source = self._sources.get(key)
+        if source is None:
+            source = self._sources[key] = self._encode(source_ids)
+        cache.set_source(slot, source)
+
+    @torch.inference_mode()
+    def _encode(self, source_ids: Sequence[int]) -> T5Source:
         ids = torch.tensor(source_ids, device=self.device)
         x = functional.embedding(ids, self._embedding)
         places = torch.arange(len(source_ids), device=self.device)
@@ -147,12 +173,12 @@ class T5Model(BaseDecoder):
             x = x + functional.linear(_attend(query, key, value, bias), block.self_output)
             x = x + self._feed_forward(x, block)
         x = self._norm(x, self._encoder.final_norm)
-        source = []
+        layers = []
         for block in self._decoder.blocks:
             assert block.cross_kv is not None
             key, value = self._heads(functional.linear(x, block.cross_kv), 2)
-            source.append((key, value))
-        cache.set_source(slot, source)
+            layers.append((key, value))
+        return T5Source(tuple(layers))
 
     @torch.inference_mode()
     def head(self, hidden: torch.Tensor, allowed_ids: torch.Tensor | None = None) -> torch.Tensor:
@@ -188,7 +214,7 @@ class T5Model(BaseDecoder):
             x = x + functional.linear(torch.cat(attended), block.self_output)
             assert block.cross_norm is not None and block.cross_query is not None and block.cross_output is not None
             crossing = functional.linear(self._norm(x, block.cross_norm), block.cross_query).view(-1, heads, head_dim)
-            attended = [_attend(part.transpose(0, 1)[None], *row.source[index], None)
+            attended = [_attend(part.transpose(0, 1)[None], *row.source.layers[index], None)
                         for part, row in zip(torch.split(crossing, sizes), rows, strict=True)]
             x = x + functional.linear(torch.cat(attended), block.cross_output)
             x = x + self._feed_forward(x, block)
