@@ -58,8 +58,6 @@ class CompiledGrammar:
         self.automaton = TokenAutomaton(
             Automaton(self.program, limits.max_threads),
             self.tables.trie,
-            tokenizer_info.token_data,
-            tokenizer_info.token_offsets,
             list(tokenizer_info.stop_token_ids),
             self.program.regions,
             self.program.token_sets,

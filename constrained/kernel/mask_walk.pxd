@@ -13,10 +13,8 @@ cdef long long _next_one(TokenAutomaton one, long long handle, int token) except
 cdef class TokenAutomaton:
     cdef Automaton a
     cdef TokenTrie t
-    cdef object data
     cdef object regions
     cdef object tries
-    cdef const unsigned char* text
     cdef readonly int vocab_size
     cdef readonly int words
     cdef readonly int n_sets
@@ -44,7 +42,6 @@ cdef class TokenAutomaton:
     cdef long long inside_cap
     cdef long long pool_len
     cdef long long pool_cap
-    cdef int* offsets
     cdef int* class_off
     cdef int* class_bytes
     cdef int* path

@@ -60,7 +60,6 @@ class TokenAutomaton:
     if cython.compiled:
 
         def __dealloc__(self):
-            free(self.offsets)
             free(self.class_off)
             free(self.class_bytes)
             free(self.path)
@@ -100,24 +99,20 @@ class TokenAutomaton:
                 setattr(self, name, None)
             return self
 
-    def __init__(self, automaton: Automaton, trie: TokenTrie, data: bytes, offsets, stop_ids, regions, token_sets,
+    def __init__(self, automaton: Automaton, trie: TokenTrie, stop_ids, regions, token_sets,
                  max_mask_bytes: cython.longlong, max_walk_nodes: cython.longlong):
-        """``data`` and ``offsets`` as for ``TokenTrie``; ``regions``: partitions; ``token_sets``: sets of ids."""
+        """``regions``: partitions of the bytes; ``token_sets``: sets of ids."""
         i: cython.int
         k: cython.int
         n: cython.int
         self.a = automaton
         self.t = trie
-        self.data = data
-        self.text = data
         self.regions = regions
         self.tries = []
         self.max_mask_bytes = max_mask_bytes
         self.max_walk_nodes = max_walk_nodes
         self.vocab_size = trie.vocab_size
         self.words = trie.words
-        n = len(offsets)
-        self.offsets = grow_int(self.offsets, n)
         self.path = grow_int(self.path, trie.max_depth + 2)
         self.first = grow_int(self.first, 8)
         self.scratch = grow_uint(self.scratch, self.words + 1)
@@ -126,11 +121,9 @@ class TokenAutomaton:
         self.class_bytes = grow_int(self.class_bytes, 256)
         self.n_sets = len(token_sets)
         self.set_rows = grow_uint(self.set_rows, self.n_sets * self.words + 1)
-        if not (self.offsets and self.path and self.first and self.scratch and self.stop_row
+        if not (self.path and self.first and self.scratch and self.stop_row
                 and self.class_off and self.class_bytes and self.set_rows):
             raise MemoryError
-        for i in range(n):
-            self.offsets[i] = offsets[i]
         n = 0
         for k in range(automaton.n_classes):
             self.class_off[k] = n
@@ -869,10 +862,10 @@ class TokenAutomaton:
         if token < 0 or token >= self.vocab_size or node == 0:
             return 0
         row = 0
-        if self.offsets[token] != self.offsets[token + 1]:
+        if self.t.offsets[token] != self.t.offsets[token + 1]:
             row = self.a.row_of(node)
-            for i in range(self.offsets[token], self.offsets[token + 1]):
-                k = self.a.cls[self.text[i]]
+            for i in range(self.t.offsets[token], self.t.offsets[token + 1]):
+                k = self.a.cls[self.t.text[i]]
                 if self.a.rows[row + k] >= 0:
                     row = self.a.rows[row + k]
                 else:
@@ -1301,7 +1294,7 @@ vocab_size words n_sets generation max_mask_bytes max_walk_nodes visited n_tasks
 rest_cap w_len w_cap x_len x_cap cn_len cn_cap n_lists list_cap xl_used xl_cap mk_len_used mk_cap
 mk_table_size inside_cap pool_len pool_cap
 """.split()
-_POINTERS = """
-offsets class_off class_bytes path task_x task_node rest_d rest_n first w_exit w_nexit w_trie x_v x_w
+_POINTERS = """ 
+class_off class_bytes path task_x task_node rest_d rest_n first w_exit w_nexit w_trie x_v x_w
 x_cn x_ncn cn xl_off xl_len xl mk_count mk_off mk_hash mk_table scratch set_rows stop_row inside pool
 """.split()

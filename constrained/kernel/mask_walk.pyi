@@ -23,8 +23,6 @@ class TokenAutomaton:
         self,
         automaton: Automaton,
         trie: TokenTrie,
-        data: bytes,
-        offsets: np.ndarray[Any, np.dtype[np.int64]],
         stop_ids: list[int],
         regions: list[bytes],
         token_sets: Sequence[Collection[int]],

@@ -22,10 +22,13 @@ cdef class TokenTrie:
     cdef int* end
     cdef int* token
     cdef int* twins
+    cdef int* offsets
     cdef int* large
     cdef int* children
     cdef object class_tries
     cdef object guard
+    cdef object data
+    cdef const unsigned char* text
     cdef int _number(self, int n, int* parent, int* byte, int* held, int* scratch, int size) except -1
     cdef int _tabulate(self) except -1
     cdef int child_table(self, int x) noexcept nogil

@@ -9,7 +9,7 @@
     token[n]   the id of the token that ends here, else ``spare``: a bit behind the last id, so that a walk
                marks every node it reaches without asking
 
-Tokens with equal bytes share a node; the others are in ``twins`` as (id in the node, other id) pairs and get their bit
+``text`` and ``offsets`` are the tokens' bytes, for stepping by token. Tokens with equal bytes share a node; the others are in ``twins`` as (id in the node, other id) pairs and get their bit
 copied when a mask is finished. Ids without bytes (control tokens, padding) are in no node.
 
 ``ClassTrie``: below a trie node, paths that differ only within byte classes fall together. Seen through the
@@ -63,6 +63,7 @@ class TokenTrie:
             free(self.end)
             free(self.token)
             free(self.twins)
+            free(self.offsets)
             free(self.large)
             free(self.children)
 
@@ -70,12 +71,14 @@ class TokenTrie:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
-            self.word = self.end = self.token = self.twins = self.large = self.children = None
+            self.word = self.end = self.token = self.twins = self.offsets = self.large = self.children = None
             return self
 
     def __init__(self, data: bytes, offsets):
         """``data[offsets[i]:offsets[i + 1]]``: the bytes of token ``i``; ``offsets`` holds 64-bit ints, V + 1 of them."""
         self.vocab_size = len(offsets) - 1
+        self.data = data
+        self.text = data
         self.words = (self.vocab_size + 31) // 32
         self.spare = self.words * 32
         self.class_tries = {}
@@ -101,12 +104,15 @@ class TokenTrie:
         h: cython.uint
         text: cython.p_const_uchar = data
         twins = []
+        self.offsets = grow_int(self.offsets, v + 1)
         table = grow_int(table, size)
         parent = grow_int(parent, cap)
         byte = grow_int(byte, cap)
         held = grow_int(held, cap)
-        if not (table and parent and byte and held):
+        if not (table and parent and byte and held and self.offsets):
             raise MemoryError
+        for i in range(v + 1):
+            self.offsets[i] = cython.cast(cython.int, offsets[i])
         for i in range(size):
             table[i] = 0
         parent[0] = -1
