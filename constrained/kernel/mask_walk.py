@@ -1049,10 +1049,12 @@ class TokenAutomaton:
 
     def allowed_count(self, handle: cython.longlong):
         """How many tokens are allowed, stop tokens included."""
+        m: cython.int
         r: cython.int
         try:
             with self.a.lock:
-                r = self.mk_count[self.mask_of(self.node_of(handle))]
+                m = self.mask_of(self.node_of(handle))  # first: it may move the arrays
+                r = self.mk_count[m]
             return r
         except BaseException:
             self._recover()
