@@ -30,6 +30,7 @@ from constrained.grammar.ir import (
     RuleSet,
     Sequence,
     TokenReference,
+    Unordered,
     children,
 )
 
@@ -93,6 +94,7 @@ class Recogniser:
         self.nullable = self._fixpoint(lambda machine, done: machine.nullable(done))
         for machine in self.machines.values():
             machine.body_is_nullable = any(child in self.nullable for child in machine.callees())
+            machine.can_write = self.productive
         self.root: Key = rule_set.root
 
     def _build(self, rule_set: RuleSet) -> None:
@@ -116,6 +118,8 @@ class Recogniser:
             return _Branch(tuple(id(option) for option in node.options))
         if isinstance(node, Repeat):
             return _Counter(id(node.body), node.minimum, node.maximum)
+        if isinstance(node, Unordered):
+            return _Group(node)
         if isinstance(node, Reference):
             return _Chain((node.name,))
         if isinstance(node, TokenReference):
@@ -250,6 +254,7 @@ class _Machine:
 
     start: State = 0
     body_is_nullable = False
+    can_write: Collection[Key] = ()  # the productive machines, once they are known
 
     def may_return(self, state: State) -> bool:
         raise NotImplementedError
@@ -343,6 +348,68 @@ class _Counter(_Machine):
 
     def nullable(self, done: set[Key]) -> bool:
         return self.minimum == 0 or self.body in done
+
+
+class _Group(_Machine):
+    """Items in any order. The state is (items used, how many were written, whether a separator is open)."""
+
+    start: State = (frozenset(), 0, False)
+
+    def __init__(self, node: Unordered) -> None:
+        self.items, self.free = [id(item) for item in node.items], None if node.free is None else id(node.free)
+        self.separator = id(node.separator)
+        self.required, self.minimum, self.maximum = node.required, node.minimum, node.maximum
+        self.cap = max(node.minimum, node.maximum or 0, len(node.items) + 1)
+
+    def may_return(self, state: State) -> bool:
+        used, count, open_ = state
+        return not open_ and self.required <= used and self._enough(count)
+
+    def _enough(self, count: int) -> bool:
+        return count >= self.minimum
+
+    def _completes(self, used: frozenset[int], count: int, can_write: Collection[Key]) -> bool:
+        """Whether ``count`` things with the items ``used`` among them can become a whole group."""
+        missing = self.required - used
+        if any(self.items[i] not in can_write for i in missing):
+            return False
+        if self.maximum is not None and count + len(missing) > self.maximum:
+            return False
+        left = sum(1 for i, key in enumerate(self.items) if i not in used and key in can_write)
+        unlimited = self.free is not None and self.free in can_write
+        more_needed = bool(missing) or not self._enough(count)
+        if more_needed and count > 0 and self.separator not in can_write:
+            return False
+        return unlimited or count + left >= self.minimum
+
+    def _choices(self, state: State, can_write: Collection[Key]) -> list[tuple[Key, State]]:
+        used, count, _ = state
+        if self.maximum is not None and count >= self.maximum:
+            return []
+        after = min(count + 1, self.cap)
+        found: list[tuple[Key, State]] = [(key, (used | {i}, after, False))
+                                          for i, key in enumerate(self.items) if i not in used]
+        if self.free is not None:
+            found.append((self.free, (used, after, False)))
+        return [(key, to) for key, to in found if key in can_write and self._completes(to[0], to[1], can_write)]
+
+    def calls(self, state: State) -> Iterable[tuple[Key, State]]:
+        used, count, open_ = state
+        choices = self._choices(state, self.can_write)
+        if count == 0 or open_:
+            return choices
+        return [(self.separator, (used, count, True))] if choices else []
+
+    def callees(self) -> Iterable[Key]:
+        return [*self.items, self.separator, *([] if self.free is None else [self.free])]
+
+    def productive(self, done: set[Key]) -> bool:
+        if not self.required and self.minimum == 0:
+            return True
+        return any(self._completes(to[0], to[1], done) for _, to in self._choices(self.start, done))
+
+    def nullable(self, done: set[Key]) -> bool:
+        return not self.required and self.minimum == 0
 
 
 class _Bytes(_Machine):
