@@ -113,7 +113,7 @@ def _asserting(tree: Node, limits: Limits, pattern: str, leaf: Callable[[Text | 
         before, rest = list(tree.items[:cut]), concat(list(tree.items[cut:]))
         if any(_copies(item) >= _WORTH_CUTTING for item in before) and not looks_back(rest):
             dfa = _small(determinise(rest, limits, pattern))
-            return Sequence((plain_expression(concat(before), leaf), automaton(dfa))) if dfa.accepting else None
+            return Sequence((plain_expression(concat(before), leaf), automaton(dfa, limits))) if dfa.accepting else None
     dfa = _small(determinise(tree, limits, pattern))
     return automaton(dfa, limits) if dfa.accepting else None
 
