@@ -7,10 +7,13 @@ and no arithmetic happens. A word of the mask decides for 32 logits at once:
 
 - all ones: nothing to do, the logits are not even read (most words of a permissive mask; 8 are skipped at a time);
 - all zeros: 32 stores (most words of a restrictive mask);
-- at most 5 zeros: one store each;
+- few zeros (at most 4, bit 31 apart): one store each;
 - else: a select over the 32 logits, written so that the C compiler makes vector code of it: the bit of each lane
   comes from a small table, since baseline x86-64 cannot shift lanes by different counts. The loops have 32 rounds,
   also for 16-bit items: shorter ones are unrolled by gcc before it looks for vectors.
+
+Words that are not all ones are listed first (``_open_words``), then handled in one ascending pass: where they lie
+cannot be predicted, and a wrong guess of the processor costs as much as the work on a word.
 
 Logits from ``limit`` on have no bit and become minus infinity.
 
@@ -46,71 +49,96 @@ for _place in range(32):
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _next_word(mask: cython.p_int, index: cython.Py_ssize_t, full: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """The first word from ``index`` on that is not all ones, or ``full``."""
-    while index + 8 <= full and (mask[index] & mask[index + 1] & mask[index + 2] & mask[index + 3]
-                                 & mask[index + 4] & mask[index + 5] & mask[index + 6] & mask[index + 7]) == -1:
-        index += 8
-    while index < full and mask[index] == -1:
+def _lowest(bits: cython.int) -> cython.int:
+    """The place of the lowest 1 of a number from 1 to 2^31 - 1."""
+    lowest: cython.uint = bits & -bits
+    return PLACE[((lowest * 0x077CB531) >> 27) & 31]
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _open_words(mask: cython.p_int, start: cython.int, end: cython.int, found: cython.p_int,
+                many: cython.bint) -> cython.int:
+    """Writes which of the words ``start <= i < end`` are not all ones, in order; returns how many.
+
+    ``many`` chooses the way: jumps over full words, or a look at each word without a branch, since where the open
+    ones are cannot be predicted.
+    """
+    index: cython.int
+    n: cython.int = 0
+    if many:
+        for index in range(start, end):
+            found[n] = index
+            n += mask[index] != -1
+        return n
+    index = start
+    while True:
+        while index + 8 <= end and (mask[index] & mask[index + 1] & mask[index + 2] & mask[index + 3]
+                                    & mask[index + 4] & mask[index + 5] & mask[index + 6] & mask[index + 7]) == -1:
+            index += 8
+        while index < end and mask[index] == -1:
+            index += 1
+        if index == end:
+            return n
+        found[n] = index
+        n += 1
         index += 1
-    return index
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _few_zeros(word: cython.int, places: cython.p_int) -> cython.int:
-    """Writes the places of the zero bits of ``word``, at most 5 of them; returns how many, or 6 for more."""
-    count: cython.int = 0
-    rest: cython.int = ~word & 0x7FFFFFFF  # without bit 31: uncompiled, a negative number has no last bit
-    lowest: cython.uint
-    if word >= 0:
-        places[0] = 31
-        count = 1
-    while rest != 0:
-        if count == 5:
-            return 6
-        lowest = rest & -rest
-        places[count] = PLACE[((lowest * 0x077CB531) >> 27) & 31]
-        count += 1
-        rest &= rest - 1
-    return count
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _mask_row_32(row: cython.p_int, mask: cython.p_int, limit: cython.Py_ssize_t, width: cython.Py_ssize_t,
+def _mask_row_32(row: cython.p_int, mask: cython.p_int, limit: cython.int, width: cython.int,
                  minus_infinity: cython.int) -> cython.void:
     bits = cython.declare(cython.int[32])
-    places = cython.declare(cython.int[6])
+    found = cython.declare(cython.int[2048])
     word: cython.int
-    count: cython.int
+    zeros: cython.int
+    more: cython.int
     bit: cython.int
+    count: cython.int = 0
+    i: cython.int
     index: cython.Py_ssize_t
+    before: cython.int = 0
+    start: cython.int
+    end: cython.int
     base: cython.Py_ssize_t
-    full: cython.Py_ssize_t = limit >> 5
+    full: cython.int = limit >> 5
     for bit in range(32):
         bits[bit] = 1 << bit
-    index = _next_word(mask, 0, full)
-    while index < full:
-        word = mask[index]
-        base = index << 5
-        if word == 0:
-            for bit in range(32):
-                row[base + bit] = minus_infinity
-        else:
-            count = _few_zeros(word, places)
-            if count <= 5:
-                for bit in range(count):
-                    row[base + places[bit]] = minus_infinity
-            else:
+    start = 0
+    end = min(256, full)  # a short span first, to see how many words are open
+    while start < full:
+        count = _open_words(mask, start, end, found, 16 * count > start - before)  # as it was in the words before
+        for i in range(count):
+            index = found[i]
+            word = mask[index]
+            base = index << 5
+            if word == 0:
                 for bit in range(32):
-                    row[base + bit] = row[base + bit] if word & bits[bit] else minus_infinity
-        index = _next_word(mask, index + 1, full)
-    base = full << 5
+                    row[base + bit] = minus_infinity
+            else:
+                zeros = ~word & 0x7FFFFFFF  # without bit 31: uncompiled, a negative number has no last bit
+                more = zeros & (zeros - 1)
+                more &= more - 1
+                more &= more - 1
+                more &= more - 1
+                if more == 0:
+                    if word >= 0:
+                        row[base + 31] = minus_infinity
+                    while zeros != 0:
+                        row[base + _lowest(zeros)] = minus_infinity
+                        zeros &= zeros - 1
+                else:
+                    for bit in range(32):
+                        row[base + bit] = row[base + bit] if word & bits[bit] else minus_infinity
+        before = start
+        start = end
+        end = min(end + 2048, full)
+    base = cython.cast(cython.Py_ssize_t, full) << 5
     for index in range(base, limit):
         if not (mask[full] >> (index - base)) & 1:
             row[index] = minus_infinity
@@ -122,38 +150,57 @@ def _mask_row_32(row: cython.p_int, mask: cython.p_int, limit: cython.Py_ssize_t
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _mask_row_16(row: cython.p_short, mask: cython.p_int, limit: cython.Py_ssize_t, width: cython.Py_ssize_t,
+def _mask_row_16(row: cython.p_short, mask: cython.p_int, limit: cython.int, width: cython.int,
                  minus_infinity: cython.short) -> cython.void:
     bits = cython.declare(cython.short[32])
     halves = cython.declare(cython.short[32])
-    places = cython.declare(cython.int[6])
+    found = cython.declare(cython.int[2048])
     word: cython.int
-    count: cython.int
+    zeros: cython.int
+    more: cython.int
     bit: cython.int
+    count: cython.int = 0
+    i: cython.int
     index: cython.Py_ssize_t
+    before: cython.int = 0
+    start: cython.int
+    end: cython.int
     base: cython.Py_ssize_t
-    full: cython.Py_ssize_t = limit >> 5
+    full: cython.int = limit >> 5
     for bit in range(32):
         bits[bit] = cython.cast(cython.short, 1 << (bit & 15))
-    index = _next_word(mask, 0, full)
-    while index < full:
-        word = mask[index]
-        base = index << 5
-        if word == 0:
-            for bit in range(32):
-                row[base + bit] = minus_infinity
-        else:
-            count = _few_zeros(word, places)
-            if count <= 5:
-                for bit in range(count):
-                    row[base + places[bit]] = minus_infinity
+    start = 0
+    end = min(256, full)
+    while start < full:
+        count = _open_words(mask, start, end, found, 16 * count > start - before)  # as it was in the words before
+        for i in range(count):
+            index = found[i]
+            word = mask[index]
+            base = index << 5
+            if word == 0:
+                for bit in range(32):
+                    row[base + bit] = minus_infinity
             else:
-                for bit in range(32):
-                    halves[bit] = cython.cast(cython.short, (word if bit < 16 else word >> 16) & 0xFFFF)
-                for bit in range(32):
-                    row[base + bit] = row[base + bit] if halves[bit] & bits[bit] else minus_infinity
-        index = _next_word(mask, index + 1, full)
-    base = full << 5
+                zeros = ~word & 0x7FFFFFFF  # without bit 31: uncompiled, a negative number has no last bit
+                more = zeros & (zeros - 1)
+                more &= more - 1
+                more &= more - 1
+                more &= more - 1
+                if more == 0:
+                    if word >= 0:
+                        row[base + 31] = minus_infinity
+                    while zeros != 0:
+                        row[base + _lowest(zeros)] = minus_infinity
+                        zeros &= zeros - 1
+                else:
+                    for bit in range(32):
+                        halves[bit] = cython.cast(cython.short, (word if bit < 16 else word >> 16) & 0xFFFF)
+                    for bit in range(32):
+                        row[base + bit] = row[base + bit] if halves[bit] & bits[bit] else minus_infinity
+        before = start
+        start = end
+        end = min(end + 2048, full)
+    base = cython.cast(cython.Py_ssize_t, full) << 5
     for index in range(base, limit):
         if not (mask[full] >> (index - base)) & 1:
             row[index] = minus_infinity
@@ -163,7 +210,7 @@ def _mask_row_16(row: cython.p_short, mask: cython.p_int, limit: cython.Py_ssize
 
 def mask_rows(logits: cython.size_t, logits_stride: cython.Py_ssize_t, mask: cython.size_t,
               mask_stride: cython.Py_ssize_t, picked: cython.size_t, rows: cython.Py_ssize_t,
-              limit: cython.Py_ssize_t, width: cython.Py_ssize_t, minus_infinity: cython.int,
+              limit: cython.int, width: cython.int, minus_infinity: cython.int,
               item_bytes: cython.int) -> None:
     """Masks ``rows`` rows of ``width`` logits in place.
 
