@@ -49,6 +49,9 @@ class Limits:
     max_live_search: int = 50_000
     """States searched to prove that a vocabulary without single-byte tokens can finish a text. About 1 us each."""
 
+    max_schema_alternatives: int = 20_000
+    """Alternatives that the combinators of one JSON Schema may make in all. About 5 us each."""
+
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)

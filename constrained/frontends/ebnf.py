@@ -219,7 +219,8 @@ class _Reader:
         if name in self.defined:
             items.append(self._reference(name, offset))
         elif name in ebnf_macros.MACROS and self.source.text.startswith("(", match.end()):
-            return ebnf_macros.MACROS[name](ebnf_macros.Arguments(self.source, name, offset, self._next))
+            return ebnf_macros.MACROS[name](ebnf_macros.Arguments(self.source, name, offset, self._next,
+                                                                    self._reference))
         elif name in ebnf_macros.REFUSED and self.source.text.startswith("(", match.end()):
             self.source.fail(offset, f"the macro {name}(...) is not supported", hint=ebnf_macros.REFUSED[name])
         elif "." in name:

@@ -1,6 +1,6 @@
 r"""Macros of the EBNF dialect: ``Name(arguments)`` where no rule has that name.
 
-``Token`` and ``ExcludeToken`` are XGrammar's; ``AnyTextUntil``, ``Bytes`` and ``ByteDfa`` write the nodes of the
+``Token`` and ``ExcludeToken`` are XGrammar's; ``AnyTextUntil``, ``Bytes``, ``ByteDfa`` and ``Unordered`` write the nodes of the
 grammar IR that have no other notation, so that every grammar can be printed and read again. Arguments are
 strings, integers, ``true``/``false`` and tuples of these, by position or as ``name=value``, as in XGrammar.
 """
@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from ..errors import GrammarError, GrammarSyntaxError, echo
 from ..grammar import combinators as make
-from ..grammar.ir import ByteDfa, Expr
+from ..grammar.ir import ByteDfa, Expr, Unordered
 from .text import SIMPLE_ESCAPES, Source, unescape
 
 __all__ = ["MACROS", "REFUSED", "Arguments"]
@@ -26,9 +26,11 @@ _MAX_TUPLES = 2
 class Arguments:
     """The arguments of one macro call, read from the token stream up to the closing parenthesis."""
 
-    def __init__(self, source: Source, name: str, offset: int, read: Callable[[], re.Match[str]]) -> None:
+    def __init__(self, source: Source, name: str, offset: int, read: Callable[[], re.Match[str]],
+                 refer: Callable[[str, int], Expr]) -> None:
         self.source, self.name, self.offset = source, name, offset
         self._read = read
+        self._refer = refer
         self.values: list[Value] = []
         self.named: dict[str, Value] = {}
         self._parse()
@@ -93,6 +95,10 @@ class Arguments:
         kind = match.lastgroup or "end"
         found = "the end of the grammar" if kind == "end" else echo(match[kind], 40)
         self.source.fail(match.start(kind), f"expected {what} in {self.name}(...), found {found}")
+
+    def reference(self, name: str) -> Expr:
+        """The rule of that name; that there is one is checked with all other references."""
+        return self._refer(name, self.offset)
 
     def only(self, *names: str) -> None:
         """Refuse any named argument but these."""
@@ -172,12 +178,39 @@ def _byte_dfa(arguments: Arguments) -> Expr:
     return ByteDfa(tuple(map(tuple, table)), frozenset(s for s in accepting if isinstance(s, int)))
 
 
+def _unordered(arguments: Arguments) -> Expr:
+    arguments.only("separator", "required", "free", "minimum", "maximum")
+    named = arguments.named
+
+    def rule(value: Value) -> Expr:
+        if not isinstance(value, str):
+            arguments.fail("items, separator and free are names of rules, in quotation marks")
+        return arguments.reference(value)
+
+    def count(name: str, default: int | None) -> int | None:
+        value = named.get(name, default)
+        if value is not None and (type(value) is not int or value < 0):
+            arguments.fail(f"{name} is a number")
+        return value if isinstance(value, int) else None
+
+    items = tuple(rule(value) for value in arguments.values)
+    required = named.get("required", ())
+    if not isinstance(required, tuple) or not all(type(i) is int and i < len(items) for i in required):
+        arguments.fail("required is a tuple of numbers of items, the first being 0")
+    if "separator" not in named:
+        arguments.fail("needs separator=, the name of a rule")
+    free = rule(named["free"]) if "free" in named else None
+    return Unordered(items, frozenset(i for i in required if isinstance(i, int)), rule(named["separator"]), free,
+                     count("minimum", 0) or 0, count("maximum", None))
+
+
 MACROS: dict[str, Callable[[Arguments], Expr]] = {
     "AnyTextUntil": _any_text_until,
     "ByteDfa": _byte_dfa,
     "Bytes": _bytes,
     "ExcludeToken": _exclude_token,
     "Token": _token,
+    "Unordered": _unordered,
 }
 REFUSED = {
     "Regex": "write it out as classes and repetitions, or use from_regex",

@@ -23,6 +23,7 @@ from .ir import (
     RuleSet,
     Sequence,
     TokenReference,
+    Unordered,
     children,
 )
 
@@ -121,7 +122,7 @@ def _is_productive(node: Expr) -> bool:
         return bool(node.stops) if node.consume else b"" not in node.stops
     if isinstance(node, ByteDfa):
         return _dfa_accepts_something(node)
-    return isinstance(node, Literal)
+    return isinstance(node, (Literal, Unordered))  # whether its items suffice is left to compiling
 
 
 def _is_nullable(node: Expr) -> bool:
@@ -132,6 +133,8 @@ def _is_nullable(node: Expr) -> bool:
         return not node.items
     if isinstance(node, Repeat):
         return node.minimum == 0
+    if isinstance(node, Unordered):
+        return not node.required and node.minimum == 0
     if isinstance(node, AnyTextUntil):
         return (b"" in node.stops) == node.consume
     return isinstance(node, ByteDfa) and 0 in node.accepting

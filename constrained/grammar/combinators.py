@@ -32,6 +32,7 @@ from .ir import (
     RuleSet,
     Sequence,
     TokenReference,
+    Unordered,
     children,
 )
 
@@ -56,7 +57,7 @@ LAST_CODE_POINT = 0x10FFFF
 _SURROGATES = (0xD800, 0xDFFF)
 _FLATTEN = 8
 _JOIN = 4096
-_NODES = (AnyTextUntil, ByteDfa, CharClass, Choice, Literal, Reference, Repeat, Sequence, TokenReference)
+_NODES = (AnyTextUntil, ByteDfa, CharClass, Choice, Literal, Reference, Repeat, Sequence, TokenReference, Unordered)
 _EMPTY = Literal(b"")
 _NOTHING = Choice(())
 _ANY = CharClass(((0, 0xD7FF), (0xE000, LAST_CODE_POINT)))

@@ -23,6 +23,7 @@ from .ir import (
     RuleSet,
     Sequence,
     TokenReference,
+    Unordered,
     children,
 )
 
@@ -67,16 +68,23 @@ def _fresh(base: str, taken: set[str]) -> str:
 
 
 def _shared(rule_set: RuleSet) -> list[Expr]:
-    """Sequences, choices and repetitions that stand in more than one place, in the order they are met."""
+    """What is printed as a rule of its own, in the order it is met: composite expressions that stand in more than one
+    place, and the parts of groups in any order, which name rules."""
     uses: dict[int, int] = {}
     found: list[Expr] = []
+    parts: set[int] = set()
     stack: list[Expr] = list(reversed(list(rule_set.rules.values())))
     while stack:
         node = stack.pop()
         count = uses[id(node)] = uses.get(id(node), 0) + 1
+        if isinstance(node, Unordered):
+            for part in children(node):
+                if id(part) not in parts and not isinstance(part, Reference):
+                    parts.add(id(part))
+                    found.append(part)
         if count == 1:
             stack.extend(reversed(children(node)))
-        elif count == 2 and children(node):
+        elif count == 2 and children(node) and id(node) not in parts:
             found.append(node)
     return found
 
@@ -136,8 +144,28 @@ class _Printer:
             stack.append((expr.body, _ATOM))
         elif isinstance(expr, Reference):
             written.append(self.names[expr.name])
+        elif isinstance(expr, Unordered):
+            written.append(self._unordered(expr))
         else:
             written.append(_leaf(expr))
+
+
+    def _unordered(self, expr: Unordered) -> str:
+        """The macro; its parts have rules of their own."""
+        def rule(part: Expr) -> str:
+            return f'"{self.names[part.name] if isinstance(part, Reference) else self.named[id(part)]}"'
+
+        arguments = [rule(item) for item in expr.items]
+        arguments.append(f"separator={rule(expr.separator)}")
+        if expr.required:
+            arguments.append(f"required=({', '.join(map(str, sorted(expr.required)))})")
+        if expr.free is not None:
+            arguments.append(f"free={rule(expr.free)}")
+        if expr.minimum:
+            arguments.append(f"minimum={expr.minimum}")
+        if expr.maximum is not None:
+            arguments.append(f"maximum={expr.maximum}")
+        return f"Unordered({', '.join(arguments)})"
 
 
 def _quantifier(minimum: int, maximum: int | None) -> str:

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constrained.engine.compiled import compile_rules
+from constrained.frontends.ebnf import from_ebnf
 from constrained.grammar.flat import from_flat, to_flat
 from constrained.grammar.ir import Choice, Expr, Literal, Repeat, RuleSet, Sequence, Unordered
+from constrained.grammar.show import show
 from constrained.vocabulary import TokenizerInfo
 
 TEXT = [bytes([byte]) for byte in b"abcd,;"]
@@ -91,3 +93,16 @@ def test_masks_and_shortest_completion(group: Unordered) -> None:
         if not steps:
             break
         state = compiled.next_state(state, rng.choice(steps))
+
+
+@given(groups())
+def test_printed_and_read_again(group: Unordered) -> None:
+    rules = RuleSet({"root": Sequence((Literal(b"a"), group))}, "root")
+    if not written_out(group, 6):
+        return
+    again = from_ebnf(show(rules))
+    one, other = compile_rules(rules, INFO), compile_rules(again, INFO)
+    for text in written_out(group, 4):
+        for compiled in (one, other):
+            state = compiled.advance(compiled.start_state, b"a" + text)
+            assert state and compiled.is_complete(state)

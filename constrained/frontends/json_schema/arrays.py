@@ -1,0 +1,110 @@
+"""``ArrayShape``: one conjunction of constraints on an array's items.
+
+    prefix     expressions of the first items, by place
+    rest       the expression of every later item
+    minimum, maximum   how many items
+    contains   ``(expression, least, most)``: how many items satisfy it (most None: any number)
+    unique     no two items are equal
+    evaluated  how many leading items count as evaluated, -1: all; None: not tracked
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from constrained.errors import UnsupportedSchemaError
+from constrained.frontends.json_schema.expressions import FALSE, TRUE
+
+if TYPE_CHECKING:
+    from constrained.frontends.json_schema.denotation import Algebra
+
+__all__ = ["ANY_ARRAY", "ArrayShape"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayShape:
+    """See the module docstring."""
+
+    prefix: tuple[int, ...] = ()
+    rest: int = TRUE
+    minimum: int = 0
+    maximum: int | None = None
+    contains: tuple[tuple[int, int, int | None], ...] = ()
+    unique: bool = False
+    evaluated: int | None = None
+
+    def at(self, index: int) -> int:
+        """What is said about the item at ``index``."""
+        return self.prefix[index] if index < len(self.prefix) else self.rest
+
+    def intersect(self, other: ArrayShape, algebra: Algebra) -> ArrayShape | None:
+        """Arrays in both; None where that is plainly impossible."""
+        n = max(len(self.prefix), len(other.prefix))
+        prefix = tuple(algebra.both(self.at(i), other.at(i)) for i in range(n))
+        rest = algebra.both(self.rest, other.rest)
+        maximum = self.maximum if other.maximum is None else (
+            other.maximum if self.maximum is None else min(self.maximum, other.maximum))
+        evaluated = other.evaluated if self.evaluated is None else self.evaluated if other.evaluated is None else (
+            -1 if -1 in (self.evaluated, other.evaluated) else max(self.evaluated, other.evaluated))
+        found = ArrayShape(prefix, rest, max(self.minimum, other.minimum), maximum,
+                           tuple(dict.fromkeys(self.contains + other.contains)), self.unique or other.unique, evaluated)
+        return found.tidy()
+
+    def tidy(self) -> ArrayShape | None:
+        """The same with an impossible item as an end of the array; None if that leaves too few."""
+        maximum = self.maximum
+        for index, expression in enumerate(self.prefix):
+            if expression == FALSE and (maximum is None or index < maximum):
+                maximum = index
+                break
+        if self.rest == FALSE and (maximum is None or maximum > len(self.prefix)):
+            maximum = len(self.prefix)
+        if maximum is not None and self.minimum > maximum:
+            return None
+        if any(least > 0 and (expression == FALSE or maximum == 0) for expression, least, _ in self.contains):
+            return None
+        prefix = self.prefix if maximum is None else self.prefix[:maximum]
+        if maximum == self.maximum and prefix == self.prefix:
+            return self
+        rest = self.rest if maximum is None or maximum > len(prefix) else FALSE
+        return ArrayShape(prefix, rest, self.minimum, maximum, self.contains, self.unique, self.evaluated)
+
+    def complement(self, algebra: Algebra) -> list[ArrayShape]:
+        """All other arrays: for each thing that is said, those that break it."""
+        if self.unique:
+            raise UnsupportedSchemaError("the negation of uniqueItems is not enforced",
+                                         hint="state what may repeat instead, or drop the negation")
+        found: list[ArrayShape] = []
+        for index, expression in enumerate(self.prefix):
+            if expression != TRUE:
+                before = (TRUE,) * index
+                found.append(ArrayShape((*before, algebra.negated(expression)), minimum=index + 1))
+        if self.rest != TRUE:
+            wrong = algebra.negated(self.rest)
+            n = len(self.prefix)
+            if self.rest == FALSE:
+                found.append(ArrayShape(minimum=n + 1))
+            elif n == 0:
+                found.append(ArrayShape(contains=((wrong, 1, None),)))
+            else:
+                # some item behind the prefix: the prefix is anything, then at least one wrong one
+                found.append(ArrayShape((TRUE,) * n, TRUE, n + 1, None, ((wrong, 1, None),)).behind_prefix())
+        if self.minimum > 0:
+            found.append(ArrayShape(maximum=self.minimum - 1))
+        if self.maximum is not None:
+            found.append(ArrayShape(minimum=self.maximum + 1))
+        for expression, least, most in self.contains:
+            if least > 0:
+                found.append(ArrayShape(contains=((expression, 0, least - 1),)))
+            if most is not None:
+                found.append(ArrayShape(contains=((expression, most + 1, None),)))
+        return found
+
+    def behind_prefix(self) -> ArrayShape:
+        """Refused: a count that skips the first items."""
+        raise UnsupportedSchemaError("the negation of items after a prefix is not enforced",
+                                     hint="drop the prefix or the negation")
+
+
+ANY_ARRAY = ArrayShape()

@@ -1,0 +1,115 @@
+"""JSON Schema to rules: the entry of this front end.
+
+One thin pass: read (text, value or boolean), normalise to denotations, write rules. The metaschema runs only after a
+failure, to word the error; a registry of references is built only if a reference needs one.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+from constrained.errors import GrammarLimitError, SchemaError, UnsatisfiableGrammarError, UnsatisfiableSchemaError
+from constrained.frontends.json_schema.dialects import Dialect, find_dialect
+from constrained.frontends.json_schema.document import Document
+from constrained.frontends.json_schema.emit import Emitter
+from constrained.frontends.json_schema.normalise import Normaliser
+from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.grammar.ir import RuleSet
+from constrained.limits import Limits
+
+__all__ = ["from_json_schema", "normalise_schema", "read_schema"]
+
+
+def from_json_schema(
+    schema: Any,
+    *,
+    draft: str | None = None,
+    strict_mode: bool = False,
+    property_order: str = "schema",
+    any_whitespace: bool = True,
+    max_whitespace_cnt: int | None = 64,
+    indent: int | str | None = None,
+    separators: tuple[str, str] | None = None,
+    string_escapes: str = "any",
+    max_number_digits: int = 400,
+    unsupported: str = "error",
+    assert_formats: bool = True,
+    registry: Any = None,
+    limits: Limits | None = None,
+) -> RuleSet:
+    """The JSON texts that a schema accepts.
+
+    Args:
+        schema: JSON text, a dict, or a boolean.
+        draft: the dialect; default: ``$schema``, else 2020-12.
+        strict_mode: objects that say nothing about undeclared members have none.
+        property_order: ``"schema"`` (declared order) or ``"any"``.
+        any_whitespace, max_whitespace_cnt, indent, separators, string_escapes, max_number_digits: see ``TextPolicy``.
+        unsupported: what cannot be enforced exactly is an ``"error"``, or left out with or without a warning
+            (``"warn"``, ``"ignore"``); the coverage report lists it.
+        assert_formats: whether ``format`` constrains.
+        registry: a ``referencing.Registry`` with the other documents that references may name.
+
+    Raises:
+        SchemaError: the schema is wrong, with its JSON Pointer; ``UnsupportedSchemaError``, ``UnsatisfiableSchemaError``.
+        GrammarLimitError: a budget.
+    """
+    limits = limits or Limits()
+    value = read_schema(schema, limits)
+    dialect = find_dialect(draft, value)
+    policy = TextPolicy(any_whitespace, max_whitespace_cnt, indent, separators, string_escapes, max_number_digits,
+                        property_order, dialect.float_integers)
+    normaliser = normalise_schema(value, dialect, limits, unsupported, assert_formats, registry)
+    try:
+        root = normaliser.at(normaliser.document.root_place())
+        return Emitter(normaliser, policy, strict=strict_mode).run(root)
+    except UnsatisfiableGrammarError as error:
+        raise UnsatisfiableSchemaError(str(error)) from None
+    except RecursionError:
+        raise GrammarLimitError("max_nesting", limits.max_nesting, "the schema is nested too deeply") from None
+
+
+def normalise_schema(value: Any, dialect: Dialect, limits: Limits, unsupported: str, assert_formats: bool,
+                     registry: Any) -> Normaliser:
+    """The normaliser of a schema value."""
+    if unsupported not in ("error", "warn", "ignore"):
+        raise SchemaError(f'unsupported must be "error", "warn" or "ignore", not {unsupported!r:.50}')
+    document = Document(value, dialect, registry)
+    return Normaliser(document, limits, unsupported=unsupported, assert_formats=assert_formats)
+
+
+def read_schema(schema: Any, limits: Limits) -> Any:
+    """The schema as a value with exact numbers. Text is parsed; floats of a value become the decimals they are written as."""
+    if isinstance(schema, (str, bytes)):
+        if len(schema) > limits.max_source_chars:
+            raise GrammarLimitError("max_source_chars", limits.max_source_chars, "the schema text is too long")
+        try:
+            return json.loads(schema, parse_float=Decimal)
+        except RecursionError:
+            raise GrammarLimitError("max_nesting", limits.max_nesting, "the schema is nested too deeply") from None
+        except (ValueError, UnicodeDecodeError) as error:
+            raise SchemaError(f"the schema is no JSON: {error}"[:300]) from None
+    if isinstance(schema, (dict, bool)):
+        return _exact(schema, limits)
+    raise SchemaError(f"a schema is JSON text, a dict or a boolean, not {type(schema).__name__}")
+
+
+def _exact(schema: Any, limits: Limits) -> Any:
+    """The same value with decimals for floats; copied only if there is one. Depth and cycles are bounded."""
+    stack: list[tuple[Any, int]] = [(schema, 0)]
+    floats = False
+    while stack:
+        value, depth = stack.pop()
+        if depth > limits.max_nesting:
+            raise GrammarLimitError("max_nesting", limits.max_nesting, "the schema is nested too deeply")
+        if isinstance(value, dict):
+            stack.extend((item, depth + 1) for item in value.values())
+        elif isinstance(value, (list, tuple)):
+            stack.extend((item, depth + 1) for item in value)
+        elif isinstance(value, float):
+            floats = True
+    if not floats:
+        return schema
+    return json.loads(json.dumps(schema), parse_float=Decimal)

@@ -1,0 +1,153 @@
+"""Where references lead.
+
+A schema inside a document is a *place*: the value, its JSON Pointer (for messages) and the *scope* that references
+in it resolve against. Documents without embedded ids or anchors need no more than walking pointers. Others go through
+``referencing``: its registry is built only when a reference needs it, holds what the caller passed and this document,
+and retrieves nothing. Nothing here opens a file or a socket.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from constrained.errors import SchemaError, echo
+from constrained.frontends.json_schema.dialects import DIALECTS, Dialect, find_dialect
+
+__all__ = ["Document", "Place"]
+
+
+class Place(NamedTuple):
+    """A schema where it stands."""
+
+    schema: Any
+    pointer: str
+    scope: Any
+    """None for the plain document, else the ``referencing`` resolver to use here."""
+    dialect: Dialect
+
+    def child(self, key: str | int) -> Place:
+        """A sub-schema; the caller knows that ``key`` holds one."""
+        return Place(self.schema[key], f"{self.pointer}/{_escape(str(key))}", self.scope, self.dialect)
+
+    def inner(self, key: str, name: str | int) -> Place:
+        """A sub-schema two steps down."""
+        value = self.schema[key][name]
+        return Place(value, f"{self.pointer}/{key}/{_escape(str(name))}", self.scope, self.dialect)
+
+
+class Document:
+    """The root schema and how to follow references from it."""
+
+    def __init__(self, root: Any, dialect: Dialect, registry: Any = None) -> None:
+        self.root = root
+        self.dialect = dialect
+        self.registry = registry
+        self.plain = registry is None and not _has_ids(root, dialect)
+        self._root_scope: Any = None
+
+    def root_place(self) -> Place:
+        """The root as a place."""
+        scope = None if self.plain else self._scope()
+        return Place(self.root, "", scope, self.dialect)
+
+    def enter(self, place: Place) -> Place:
+        """The place with the scope of its own id, if it has one."""
+        if place.scope is None or not isinstance(place.schema, dict):
+            return place
+        value = place.schema.get(place.dialect.id_keyword)
+        if not isinstance(value, str) or (place.dialect.ref_alone and "$ref" in place.schema):
+            return place
+        resource = _specification(place.dialect).create_resource(place.schema)
+        return place._replace(scope=place.scope.in_subresource(resource))
+
+    def follow(self, place: Place, ref: str, keyword: str = "$ref") -> Place:
+        """The place a reference leads to. A reference to nothing is a ``SchemaError``."""
+        pointer = f"{place.pointer}/{keyword}"
+        if not isinstance(ref, str):
+            raise SchemaError(f"{keyword} must be a string, not {type(ref).__name__}", pointer=pointer)
+        if place.scope is None and (ref == "#" or ref.startswith("#/")):
+            return self._walk(ref[1:], pointer, ref)
+        scope = place.scope if place.scope is not None else self._scope()
+        try:
+            if keyword == "$recursiveRef":
+                from referencing.jsonschema import lookup_recursive_ref
+
+                found = lookup_recursive_ref(scope)
+            else:
+                found = scope.lookup(ref)
+        except Exception as error:  # referencing has a tree of its own for what cannot be found
+            name = type(error).__name__
+            raise SchemaError(
+                f"the reference {echo(ref)} leads nowhere ({name})", pointer=pointer,
+                hint="references to other documents resolve only in the registry that is passed as registry=",
+            ) from None
+        dialect = place.dialect
+        if isinstance(found.contents, dict) and isinstance(found.contents.get("$schema"), str):
+            dialect = find_dialect(None, found.contents)
+        where = ref[1:] if ref.startswith("#/") else f"{place.pointer}/{keyword}"
+        return Place(found.contents, where, found.resolver, dialect)
+
+    def _walk(self, path: str, pointer: str, ref: str) -> Place:
+        value = self.root
+        for part in path.split("/")[1:]:
+            step = unquote(part).replace("~1", "/").replace("~0", "~")
+            if isinstance(value, dict) and step in value:
+                value = value[step]
+            elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+                value = value[int(step)]
+            else:
+                raise SchemaError(f"the reference {echo(ref)} leads nowhere", pointer=pointer,
+                                  hint="check the names on the way from the document's root")
+        return Place(value, unquote(path), None, self.dialect)
+
+    def _scope(self) -> Any:
+        """The ``referencing`` resolver of the root, with the caller's registry or an empty one that retrieves nothing."""
+        if self._root_scope is None:
+            from referencing import Registry
+
+            registry = self.registry if self.registry is not None else Registry()
+            resource = _specification(self.dialect).create_resource(self.root)
+            uri = resource.id() or ""
+            registry = registry.with_resource(uri, resource)
+            self._root_scope = registry.resolver(uri)
+        return self._root_scope
+
+
+def _specification(dialect: Dialect) -> Any:
+    from referencing import jsonschema
+
+    return {
+        "draft4": jsonschema.DRAFT4, "draft6": jsonschema.DRAFT6, "draft7": jsonschema.DRAFT7,
+        "2019-09": jsonschema.DRAFT201909, "2020-12": jsonschema.DRAFT202012,
+    }[dialect.name]
+
+
+def _has_ids(root: Any, dialect: Dialect) -> bool:
+    """Whether any reference could mean something else than a pointer from the root."""
+    names = {dialect.id_keyword, "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor"}
+    stack = [root]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            if not names.isdisjoint(value):
+                for name in names.intersection(value):
+                    # a root's own id changes nothing; a property called "id" is no id
+                    if isinstance(value[name], (str, bool)) and not (value is root and name == dialect.id_keyword):
+                        return True
+            ref = value.get("$ref")
+            if isinstance(ref, str) and ref != "#" and not ref.startswith("#/"):
+                return True
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+    return False
+
+
+def _escape(part: str) -> str:
+    return part.replace("~", "~0").replace("/", "~1") if "~" in part or "/" in part else part
+
+
+def known_drafts() -> tuple[str, ...]:
+    """The names of the dialects."""
+    return tuple(DIALECTS)

@@ -1,0 +1,447 @@
+"""Denotations to grammar rules: one rule for each expression that a value position needs.
+
+A value is a choice over types and alternatives. Objects in schema order are sequences in which optional members may be
+skipped; in any order they are ``Unordered`` groups. Arrays are counted repetitions, or small automata over (items written,
+items found) where ``contains`` counts. A worklist of expressions; nothing recurses into values.
+
+Text between tokens follows ``TextPolicy``: bounded whitespace, or exactly the separators (and indentation) given.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any
+
+from constrained.errors import UnsupportedSchemaError
+from constrained.frontends.json_schema.arrays import ArrayShape
+from constrained.frontends.json_schema.expressions import FALSE
+from constrained.frontends.json_schema.normalise import Normaliser
+from constrained.frontends.json_schema.objects import Cell, ObjectShape
+from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.frontends.json_schema.spelling import json_literal
+from constrained.grammar.ir import CharClass, Choice, Expr, Literal, Reference, Repeat, RuleSet, Sequence, Unordered
+
+__all__ = ["Emitter"]
+
+EMPTY = Literal(b"")
+NOTHING = Choice(())
+SPACE = CharClass(((9, 10), (13, 13), (32, 32)))
+MAX_INDENT_DEPTH = 64
+"""Nesting up to which indentation is written out."""
+
+MAX_ARRAY_STATES = 2_000
+"""States of the automaton of one array with ``contains``."""
+
+MAX_DIFFERENT_ITEMS = 1_000
+"""Values out of which an array of different items may be made."""
+
+
+class Emitter:
+    """Writes the rules of one normalised document."""
+
+    def __init__(self, normaliser: Normaliser, policy: TextPolicy, *, strict: bool) -> None:
+        self.normaliser = normaliser
+        self.policy = policy
+        self.strict = strict
+        self.rules: dict[str, Expr] = {}
+        self.names: dict[tuple[int, int], str] = {}
+        self.waiting: list[tuple[int, int, str]] = []
+        self.keys: dict[str, Expr] = {}
+        self.depth = 0
+        space: Expr = EMPTY
+        if policy.any_whitespace:
+            space = Repeat(SPACE, 0, policy.max_whitespace_cnt)
+            self.rules["ws"] = space
+            space = Reference("ws")
+        self.space = space
+        item, colon = policy.separators or ((", ", ": ") if policy.indent is None else (",", ": "))
+        self.comma: Expr = Sequence((space, Literal(b","), space)) if policy.any_whitespace else Literal(item.encode())
+        self.colon: Expr = Sequence((space, Literal(b":"), space)) if policy.any_whitespace else Literal(colon.encode())
+
+    def run(self, root: int) -> RuleSet:
+        """The rules with ``root`` as their root."""
+        self.rules["root"] = self.value(root)
+        done = 0
+        while done < len(self.waiting):
+            expression, depth, name = self.waiting[done]
+            done += 1
+            self.depth = depth
+            self.rules[name] = self.body(expression)
+        return RuleSet(self.rules, "root")
+
+    def value(self, expression: int) -> Expr:
+        """A value of ``expression``, as a reference to its rule (made later)."""
+        if expression == FALSE:
+            return NOTHING
+        depth = self.depth if self.policy.indent is not None and not self.policy.any_whitespace else 0
+        name = self.names.get((expression, depth))
+        if name is None:
+            if depth > MAX_INDENT_DEPTH:
+                raise UnsupportedSchemaError("indentation of a recursive schema is not bounded",
+                                             hint="leave indent out; any_whitespace=True accepts indented text")
+            name = self.rule_name(expression, depth)
+            self.names[expression, depth] = name
+            self.waiting.append((expression, depth, name))
+        return Reference(name)
+
+    def rule_name(self, expression: int, depth: int) -> str:
+        kind, parts = self.normaliser.expressions.entries[expression]
+        base = "#" + self.normaliser.places[parts].pointer if kind == "place" else f"{kind} {expression}"
+        base = base if len(base) < 80 else base[:60] + f"... {expression}"
+        name = base if not depth else f"{base} {depth}"
+        while name in self.rules or any(name == taken for _, _, taken in self.waiting[-1:]) or name in ("ws", "root"):
+            name += "'"
+        return name if name not in self._taken() else f"{name} {expression}.{depth}"
+
+    def _taken(self) -> Iterable[str]:
+        return self.names.values() if len(self.names) < 50 else ()
+
+    def body(self, expression: int) -> Expr:
+        """The alternatives of one expression."""
+        d = self.normaliser.denote(expression)
+        options: list[Expr] = []
+        for shape in d.objects:
+            if not self.normaliser.no_object(shape):
+                options.append(self.object(shape))
+        for array in d.arrays:
+            if not self.normaliser.no_array(array):
+                options.append(self.array(array))
+        for string in d.strings:
+            options.append(string.to_expr(self.policy, self.normaliser.limits))
+        for number in d.numbers:
+            options.append(number.to_expr(self.policy, self.normaliser.limits))
+        if d.booleans & 2:
+            options.append(Literal(b"true"))
+        if d.booleans & 1:
+            options.append(Literal(b"false"))
+        if d.null:
+            options.append(Literal(b"null"))
+        return options[0] if len(options) == 1 else Choice(tuple(options))
+
+    # ---- layout --------------------------------------------------------------------------------------
+
+    def newline(self, depth: int) -> bytes:
+        indent = self.policy.indent
+        if indent is None or self.policy.any_whitespace:
+            return b""
+        unit = " " * indent if isinstance(indent, int) else indent
+        return ("\n" + unit * depth).encode()
+
+    def bracketed(self, left: bytes, inside: Expr | None, right: bytes, *, may_be_empty: bool) -> Expr:
+        """Brackets around what ``inside`` writes, which is never empty."""
+        options: list[Expr] = []
+        if inside is not None:
+            opening: Expr = Literal(left + self.newline(self.depth + 1))
+            closing: Expr = Literal(self.newline(self.depth) + right)
+            if self.policy.any_whitespace:
+                options.append(Sequence((opening, self.space, inside, self.space, closing)))
+            else:
+                options.append(Sequence((opening, inside, closing)))
+        if may_be_empty:
+            options.append(Sequence((Literal(left), self.space, Literal(right))) if self.policy.any_whitespace
+                           else Literal(left + right))
+        return options[0] if len(options) == 1 else Choice(tuple(options))
+
+    def separator(self) -> Expr:
+        line = self.newline(self.depth + 1)
+        return Sequence((Literal(self.comma.data.rstrip() if isinstance(self.comma, Literal) else b","), Literal(line))
+                        ) if line else self.comma
+
+    def inner(self, expression: int) -> Expr:
+        """A value one level deeper."""
+        self.depth += 1
+        try:
+            return self.value(expression)
+        finally:
+            self.depth -= 1
+
+    def key(self, name: str) -> Expr:
+        known = self.keys.get(name)
+        if known is None:
+            known = self.keys[name] = json_literal(name)
+        return known
+
+    # ---- objects -------------------------------------------------------------------------------------
+
+    def object(self, shape: ObjectShape) -> Expr:
+        """One alternative of an object."""
+        closed = self.strict and not shape.said
+        declared = [name for name, _ in shape.properties]
+        members: list[tuple[Expr, bool]] = []
+        known = dict(shape.properties)
+        for name, expression in shape.properties:
+            if expression != FALSE and not self.normaliser.is_empty(expression):
+                members.append((Sequence((self.key(name), self.colon, self.inner(expression))), name in shape.required))
+            elif name in shape.required:
+                return NOTHING
+        # a name that is only required stands behind the declared ones, with what the cells say about it
+        for name in sorted(shape.required - known.keys()):
+            expression = shape.at_other(name)
+            if closed or expression == FALSE:
+                return NOTHING
+            declared.append(name)
+            members.append((Sequence((self.key(name), self.colon, self.inner(expression))), True))
+        cells = () if closed else shape.others
+        free = self.free_member(cells, declared)
+        last: Expr | None = None
+        if shape.exists:
+            last = self.witness(shape, cells, declared)
+            if last is None:
+                return NOTHING
+        least, most = self.counts(shape, members, free, last)
+        if self.policy.property_order == "any":
+            return self.in_any_order(members, free, last, least, most)
+        return self.in_order(members, free, last, least, most)
+
+    def free_member(self, cells: tuple[Cell, ...], declared: list[str]) -> Expr | None:
+        """A member whose name is not declared."""
+        options: list[Expr] = []
+        for names, expression in cells:
+            if not self.normaliser.is_empty(expression):
+                left = names.exclude_values(declared)
+                options.append(Sequence((left.to_key_expr(self.policy, self.normaliser.limits), self.colon,
+                                         self.inner(expression))))
+        return None if not options else options[0] if len(options) == 1 else Choice(tuple(options))
+
+    def witness(self, shape: ObjectShape, cells: tuple[Cell, ...], declared: list[str]) -> Expr | None:
+        """An undeclared member that is as ``exists`` asks. It is written last, so that no later member replaces it."""
+        if len(shape.exists) > 1:
+            raise UnsupportedSchemaError("two different undeclared members must exist: not enforced exactly",
+                                         hint="name the properties, or drop one of the negations")
+        (names, wanted), = shape.exists
+        both = [(inside, self.normaliser.both(expression, wanted)) for cell, expression in cells
+                if (inside := cell.intersect(names)) is not None]
+        return self.free_member(tuple(both), declared)
+
+    def counts(self, shape: ObjectShape, members: list[tuple[Expr, bool]], free: Expr | None,
+               last: Expr | None) -> tuple[int, int | None]:
+        """How many members must and may be written; (0, None) where the rest says it already."""
+        required = sum(1 for _, needed in members if needed) + (last is not None)
+        least = shape.minimum if shape.minimum > required else 0
+        most = shape.maximum
+        if most is not None and free is None and most >= len(members) + (last is not None):
+            most = None
+        if least > required + 1 and free is not None:
+            # a free name may be written twice, and counts once
+            raise UnsupportedSchemaError(
+                "minProperties counts undeclared members, which may repeat a name: not enforced exactly",
+                hint="declare the properties, or require them by name")
+        return least, most
+
+    def in_any_order(self, members: list[tuple[Expr, bool]], free: Expr | None, last: Expr | None, least: int,
+                     most: int | None) -> Expr:
+        required = frozenset(i for i, (_, needed) in enumerate(members) if needed)
+        items = tuple(member for member, _ in members)
+        if last is None:
+            group = Unordered(items, required, self.separator(), free, max(least, 1), most)
+            empty = not required and least == 0
+            inside = group if (items or free is not None) and most != 0 else None
+            if inside is None and not empty:
+                return NOTHING
+            return self.bracketed(b"{", inside, b"}", may_be_empty=empty)
+        before = Unordered(items, required, self.separator(), free, max(least - 1, 1), None if most is None else most - 1)
+        options: list[Expr] = []
+        if (items or free is not None) and most != 1:
+            options.append(Sequence((before, self.separator(), last)))
+        if not required and least <= 1 and most != 0:
+            options.append(last)
+        return self.bracketed(b"{", Choice(tuple(options)), b"}", may_be_empty=False)
+
+    def in_order(self, members: list[tuple[Expr, bool]], free: Expr | None, last: Expr | None, least: int,
+                 most: int | None) -> Expr:
+        separator = self.separator()
+        if least or most is not None:
+            return self.in_order_counted(members, free, last, least, most)
+        # what may follow once something is written, from the end
+        rest: list[Expr] = []
+        if free is not None:
+            rest.append(Repeat(Sequence((separator, free)), 0, None))
+        if last is not None:
+            rest.append(Sequence((separator, last)))
+        behind: list[Expr] = [*reversed(rest)]  # in reverse order: appending is cheap
+        # and what may stand first, if nothing is written yet
+        options: list[Expr] = []
+        if last is not None:
+            options.append(last)
+            if free is not None:
+                options.append(Sequence((free, Repeat(Sequence((separator, free)), 0, None), separator, last)))
+        elif free is not None:
+            options.append(Sequence((free, Repeat(Sequence((separator, free)), 0, None))))
+        needed_from = [False] * (len(members) + 1)
+        needed_from[len(members)] = last is not None
+        for i in range(len(members) - 1, -1, -1):
+            needed_from[i] = needed_from[i + 1] or members[i][1]
+        first_required = next((i for i, (_, needed) in enumerate(members) if needed), len(members))
+        tail: Expr | None = None
+        for i in range(len(members) - 1, -1, -1):
+            member, needed = members[i]
+            if i <= first_required:
+                # a suffix that several beginnings share becomes a rule
+                tail = self.shared(Sequence(tuple(reversed(behind)))) if i < first_required or i == 0 else (
+                    Sequence(tuple(reversed(behind))))
+                if needed:
+                    options = [Sequence((member, tail))]
+                else:
+                    options.insert(0, Sequence((member, tail)))
+                behind = [tail]
+            step = Sequence((separator, member))
+            behind.append(step if needed else Repeat(step, 0, 1))
+        may_be_empty = not needed_from[0]
+        inside = None if not options else options[0] if len(options) == 1 else Choice(tuple(options))
+        if inside is None and not may_be_empty:
+            return NOTHING
+        return self.bracketed(b"{", inside, b"}", may_be_empty=may_be_empty)
+
+    def shared(self, expr: Sequence) -> Expr:
+        """A reference to a rule of its own, unless there is nothing to share."""
+        if not expr.items:
+            return EMPTY
+        if len(expr.items) == 1 and isinstance(expr.items[0], Reference):
+            return expr.items[0]
+        name = f"rest {len(self.rules)}"
+        self.rules[name] = expr
+        return Reference(name)
+
+    def in_order_counted(self, members: list[tuple[Expr, bool]], free: Expr | None, last: Expr | None, least: int,
+                         most: int | None) -> Expr:
+        """In order, with a count: one rule for each (next member, members written)."""
+        cap = least if most is None else max(most, least)
+        if (len(members) + 1) * (cap + 1) > 4 * MAX_ARRAY_STATES:
+            raise UnsupportedSchemaError("minProperties or maxProperties is too large beside so many properties",
+                                         hint='property_order="any" has no such bound')
+        separator = self.separator()
+        end = len(members)
+        prefix = f"members {len(self.rules)}"
+
+        def place(i: int, written: int) -> str:
+            return f"{prefix} {i} {written if most is not None else min(written, cap)}"
+
+        for i in range(end, -1, -1):
+            for written in range(cap + 1):
+                options: list[Expr] = []
+                room = most is None or written < most
+                gap: Expr = separator if written else EMPTY
+                if i == end:
+                    if last is None and written >= least:
+                        options.append(EMPTY)
+                    if last is not None and room and written + 1 >= least:
+                        options.append(Sequence((gap, last)))
+                    if free is not None and room:
+                        options.append(Sequence((gap, free, Reference(place(i, written + 1)))))
+                else:
+                    member, needed = members[i]
+                    if room:
+                        options.append(Sequence((gap, member, Reference(place(i + 1, written + 1)))))
+                    if not needed:
+                        options.append(Reference(place(i + 1, written)))
+                self.rules[place(i, written)] = Choice(tuple(options))
+        opening, closing = Literal(b"{" + self.newline(self.depth + 1)), Literal(self.newline(self.depth) + b"}")
+        return Sequence((opening, self.space, Reference(place(0, 0)), self.space, closing))
+
+    # ---- arrays --------------------------------------------------------------------------------------
+
+    def array(self, shape: ArrayShape) -> Expr:
+        """One alternative of an array."""
+        most = shape.maximum
+        if shape.unique and not (most is not None and most <= 1):
+            return self.different_items(shape)
+        if shape.contains:
+            return self.counted_array(shape)
+        if most == 0:
+            return self.bracketed(b"[", None, b"]", may_be_empty=True)
+        separator = self.separator()
+        k = len(shape.prefix)
+        rest = shape.rest if not self.normaliser.is_empty(shape.rest) else FALSE
+        if rest == FALSE and shape.minimum > k:
+            return NOTHING
+        tail: Expr = EMPTY
+        begin = max(k, 1)
+        if rest != FALSE and (most is None or most > begin):
+            tail = Repeat(Sequence((separator, self.inner(rest))), max(shape.minimum - begin, 0),
+                          None if most is None else most - begin)
+        for i in range(k - 1, 0, -1):
+            step = Sequence((separator, self.inner(shape.prefix[i]), tail))
+            tail = step if i < shape.minimum else Repeat(step, 0, 1)
+        first = shape.prefix[0] if k else rest
+        if first == FALSE:
+            return self.bracketed(b"[", None, b"]", may_be_empty=True) if shape.minimum == 0 else NOTHING
+        return self.bracketed(b"[", Sequence((self.inner(first), tail)), b"]", may_be_empty=shape.minimum == 0)
+
+    def counted_array(self, shape: ArrayShape) -> Expr:
+        """Arrays with ``contains``: one rule for each (items written, items found of each kind)."""
+        contains = shape.contains
+        most = shape.maximum
+        items = max(shape.minimum, len(shape.prefix)) if most is None else most
+        tops = [least if most_found is None else max(most_found, least) for _, least, most_found in contains]
+        states = (items + 1)
+        for top in tops:
+            states *= top + 1
+        if states > MAX_ARRAY_STATES or len(contains) > 3:
+            raise UnsupportedSchemaError("contains with bounds this large is not enforced",
+                                         hint="lower minContains, maxContains, minItems or maxItems")
+        separator = self.separator()
+        prefix = f"items {len(self.rules)}"
+        for i in range(items + 1):
+            for found in itertools.product(*(range(top + 1) for top in tops)):
+                options: list[Expr] = []
+                if i >= shape.minimum and all(f >= c[1] for f, c in zip(found, contains, strict=True)):
+                    options.append(EMPTY)
+                if most is None or i < most:
+                    options.extend(self.next_items(shape, i, found, tops, items, prefix, separator))
+                self.rules[_place(prefix, i, found)] = Choice(tuple(options))
+        opening, closing = Literal(b"[" + self.newline(self.depth + 1)), Literal(self.newline(self.depth) + b"]")
+        return Sequence((opening, self.space, Reference(_place(prefix, 0, (0,) * len(tops))), self.space, closing))
+
+    def next_items(self, shape: ArrayShape, i: int, found: tuple[int, ...], tops: list[int], items: int, prefix: str,
+                   separator: Expr) -> list[Expr]:
+        """The items that may come next, by which of the wanted kinds they are counted as."""
+        options: list[Expr] = []
+        for kinds in itertools.product((False, True), repeat=len(tops)):
+            item = shape.at(i)
+            after = list(found)
+            for n, counted in enumerate(kinds):
+                wanted, _, limit = shape.contains[n]
+                if counted:
+                    item = self.normaliser.both(item, wanted)
+                    if limit is not None and found[n] >= limit:
+                        item = FALSE
+                    after[n] = min(found[n] + 1, tops[n])
+                elif limit is not None:
+                    item = self.normaliser.both(item, self.normaliser.negated(wanted))
+            if item != FALSE and not self.normaliser.is_empty(item):
+                gap = separator if i else EMPTY
+                target = _place(prefix, min(i + 1, items), tuple(after))
+                options.append(Sequence((gap, self.inner(item), Reference(target))))
+        return options
+
+    def different_items(self, shape: ArrayShape) -> Expr:
+        """``uniqueItems`` over a finite set of values: each at most once, in any order."""
+        values = None if shape.prefix or shape.contains else self.finite(shape.rest)
+        if values is None:
+            raise UnsupportedSchemaError(
+                "uniqueItems over items that are not a finite set is not enforced",
+                hint="list the items' values with enum, or drop uniqueItems")
+        items = tuple(self.inner(self.normaliser.constant(value)) for value in values)
+        if not items or shape.minimum > len(items):
+            return self.bracketed(b"[", None, b"]", may_be_empty=True) if shape.minimum == 0 else NOTHING
+        group = Unordered(items, frozenset(), self.separator(), None, max(shape.minimum, 1), shape.maximum)
+        return self.bracketed(b"[", group, b"]", may_be_empty=shape.minimum == 0)
+
+    def finite(self, expression: int) -> list[Any] | None:
+        """All values of an expression, if it is plain that they are few scalars."""
+        d = self.normaliser.denote(expression)
+        if d.arrays or d.objects:
+            return None
+        values: list[Any] = [None] if d.null else []
+        values += [value for bit, value in ((1, False), (2, True)) if d.booleans & bit]
+        for shape in (*d.strings, *d.numbers):
+            found = shape.enumerated(MAX_DIFFERENT_ITEMS)
+            if found is None or len(values) + len(found) > MAX_DIFFERENT_ITEMS:
+                return None
+            values.extend(v for v in found if v not in values or isinstance(v, bool))
+        return values
+
+
+def _place(prefix: str, i: int, found: tuple[int, ...]) -> str:
+    return f"{prefix} {i} {' '.join(map(str, found))}"
