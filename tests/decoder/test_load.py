@@ -78,7 +78,7 @@ def test_bfloat16_heads_are_float32(saved):
     weight = tensors_of(directory)["lm_head.weight"].to(torch.bfloat16).float()
     for rows in (1, 3, 20):
         hidden = torch.randn(rows, model.config.hidden_size).to(torch.bfloat16)
-        normed = torch.nn.functional.rms_norm(hidden, hidden.shape[-1:], model._final_norm, 1e-6)
+        normed = torch.nn.functional.rms_norm(hidden, hidden.shape[-1:], model._final_norm.weight, 1e-6)
         expected = normed.float() @ weight.t()
         assert (model.head(hidden) - expected).abs().max() < 1e-4
         assert (model.head(hidden, torch.tensor([7, 3])) - expected[:, [7, 3]]).abs().max() < 1e-4

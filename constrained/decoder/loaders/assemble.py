@@ -16,6 +16,7 @@ from constrained.decoder.loaders.source import TensorSource
 from constrained.decoder.models.config import ModelConfig
 from constrained.decoder.models.head import OutputHead
 from constrained.decoder.models.linear import DenseLinear, Int4Linear, Linear
+from constrained.decoder.models.norm import RMSNorm
 from constrained.decoder.models.transformer import DecoderModel, LayerWeights
 from constrained.errors import echo
 
@@ -135,12 +136,13 @@ class _Assembler:
             mlp_post_norm=norms[3] if config.post_norms else None,
         )
 
-    def _norm(self, name: str) -> torch.Tensor:
+    def _norm(self, name: str) -> RMSNorm:
         """Families with an offset multiply by ``1 + w`` in float32, the others by ``w`` in the model's dtype."""
+        eps = self._config.rms_norm_eps
         if not self._config.norm_offset:
-            return self._source.tensor(name, self._dtype).to(self._device)
+            return RMSNorm(self._source.tensor(name, self._dtype).to(self._device), eps)
         weight = self._source.tensor(name, torch.float32).to(self._device)
-        return weight if self._source.norm_offset_added else 1.0 + weight
+        return RMSNorm(weight if self._source.norm_offset_added else 1.0 + weight, eps)
 
     def _linear(self, names: Iterable[str], bias: bool) -> Linear:
         names = list(names)

@@ -13,6 +13,7 @@ from constrained.decoder.loaders.source import TensorSource
 from constrained.decoder.models.activations import HUGGING_FACE_NAMES
 from constrained.decoder.models.config import checked_layers
 from constrained.decoder.models.head import OutputHead
+from constrained.decoder.models.norm import RMSNorm
 from constrained.decoder.models.t5 import T5Block, T5Config, T5Model, T5Stack
 from constrained.errors import echo
 
@@ -66,6 +67,9 @@ def assemble_t5(config: T5Config, source: TensorSource, *, dtype: torch.dtype, d
     def read(name: str) -> torch.Tensor:
         return source.tensor(name, dtype).to(device)
 
+    def norm(name: str) -> RMSNorm:
+        return RMSNorm(read(name), config.layer_norm_eps)
+
     def joined(prefix: str, parts: tuple[str, ...]) -> torch.Tensor:
         return torch.cat([read(f"{prefix}.{part}.weight") for part in parts])
 
@@ -74,20 +78,20 @@ def assemble_t5(config: T5Config, source: TensorSource, *, dtype: torch.dtype, d
         decoder = stack == "decoder"
         last = f"{layer}.{2 if decoder else 1}"
         return T5Block(
-            self_norm=read(f"{layer}.0.layer_norm.weight"),
+            self_norm=norm(f"{layer}.0.layer_norm.weight"),
             qkv=joined(f"{layer}.0.SelfAttention", ("q", "k", "v")),
             self_output=read(f"{layer}.0.SelfAttention.o.weight"),
-            cross_norm=read(f"{layer}.1.layer_norm.weight") if decoder else None,
+            cross_norm=norm(f"{layer}.1.layer_norm.weight") if decoder else None,
             cross_query=read(f"{layer}.1.EncDecAttention.q.weight") if decoder else None,
             cross_kv=joined(f"{layer}.1.EncDecAttention", ("k", "v")) if decoder else None,
             cross_output=read(f"{layer}.1.EncDecAttention.o.weight") if decoder else None,
-            ff_norm=read(f"{last}.layer_norm.weight"),
+            ff_norm=norm(f"{last}.layer_norm.weight"),
             inner=joined(f"{last}.DenseReluDense", _inner_names(config)),
             outer=read(f"{last}.DenseReluDense.wo.weight"))
 
     def stack(name: str, layers: int) -> T5Stack:
         return T5Stack(tuple(block(name, index) for index in range(layers)), read(_bias_name(name)),
-                       read(f"{name}.final_layer_norm.weight"))
+                       norm(f"{name}.final_layer_norm.weight"))
 
     embedding = read(EMBEDDING)
     head = read(HEAD) if HEAD in source.names() else embedding

@@ -25,6 +25,7 @@ from constrained.decoder.models.activations import ACTIVATION_FUNCTIONS
 from constrained.decoder.models.base import BaseDecoder, DecoderOutput, kept_positions, pack
 from constrained.decoder.models.config import CoreConfig
 from constrained.decoder.models.head import OutputHead
+from constrained.decoder.models.norm import RMSNorm
 from constrained.decoder.slots import SlotTable
 
 __all__ = ["T5Block", "T5Cache", "T5Config", "T5Model", "T5Source", "T5Stack"]
@@ -51,14 +52,14 @@ class T5Block:
     """One layer: ``qkv`` rows of queries, keys, values; ``cross_*`` only in the decoder; ``inner`` rows of the first
     (gating) matrix, then the second where gated."""
 
-    self_norm: torch.Tensor
+    self_norm: RMSNorm
     qkv: torch.Tensor
     self_output: torch.Tensor
-    cross_norm: torch.Tensor | None
+    cross_norm: RMSNorm | None
     cross_query: torch.Tensor | None
     cross_kv: torch.Tensor | None
     cross_output: torch.Tensor | None
-    ff_norm: torch.Tensor
+    ff_norm: RMSNorm
     inner: torch.Tensor
     outer: torch.Tensor
 
@@ -69,7 +70,7 @@ class T5Stack:
 
     blocks: tuple[T5Block, ...]
     bias: torch.Tensor
-    final_norm: torch.Tensor
+    final_norm: RMSNorm
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,10 +170,10 @@ class T5Model(BaseDecoder):
         places = torch.arange(len(source_ids), device=self.device)
         bias = self._bias(self._encoder.bias, places, places, bidirectional=True)
         for block in self._encoder.blocks:
-            query, key, value = self._heads(functional.linear(self._norm(x, block.self_norm), block.qkv), 3)
+            query, key, value = self._heads(functional.linear(block.self_norm(x), block.qkv), 3)
             x = x + functional.linear(_attend(query, key, value, bias), block.self_output)
             x = x + self._feed_forward(x, block)
-        x = self._norm(x, self._encoder.final_norm)
+        x = self._encoder.final_norm(x)
         layers = []
         for block in self._decoder.blocks:
             assert block.cross_kv is not None
@@ -182,7 +183,7 @@ class T5Model(BaseDecoder):
 
     @torch.inference_mode()
     def head(self, hidden: torch.Tensor, allowed_ids: torch.Tensor | None = None) -> torch.Tensor:
-        normed = self._norm(hidden.reshape(-1, hidden.shape[-1]), self._decoder.final_norm)
+        normed = self._decoder.final_norm(hidden.reshape(-1, hidden.shape[-1]))
         if self.config.scale_outputs:
             normed = normed * self.config.hidden_size**-0.5
         logits = self._head(normed, allowed_ids)
@@ -206,14 +207,14 @@ class T5Model(BaseDecoder):
             hidden[0] = kept.take(x)
         heads, head_dim = self.config.n_heads, self.config.head_dim
         for index, block in enumerate(self._decoder.blocks):
-            mixed = functional.linear(self._norm(x, block.self_norm), block.qkv).view(len(x), 3 * heads, head_dim)
+            mixed = functional.linear(block.self_norm(x), block.qkv).view(len(x), 3 * heads, head_dim)
             query, key, value = torch.split(mixed, heads, dim=1)
             plan.write(index, key, value)
             attended = [_attend(part.transpose(0, 1)[None], *row.cached(index), bias)
                         for part, row, bias in zip(torch.split(query, sizes), rows, biases, strict=True)]
             x = x + functional.linear(torch.cat(attended), block.self_output)
             assert block.cross_norm is not None and block.cross_query is not None and block.cross_output is not None
-            crossing = functional.linear(self._norm(x, block.cross_norm), block.cross_query).view(-1, heads, head_dim)
+            crossing = functional.linear(block.cross_norm(x), block.cross_query).view(-1, heads, head_dim)
             attended = [_attend(part.transpose(0, 1)[None], *row.source.layers[index], None)
                         for part, row in zip(torch.split(crossing, sizes), rows, strict=True)]
             x = x + functional.linear(torch.cat(attended), block.cross_output)
@@ -226,14 +227,11 @@ class T5Model(BaseDecoder):
         return DecoderOutput(kept.place(self.head(kept.rows(x), allowed_ids)), hidden)
 
     def _feed_forward(self, x: torch.Tensor, block: T5Block) -> torch.Tensor:
-        inner = functional.linear(self._norm(x, block.ff_norm), block.inner)
+        inner = functional.linear(block.ff_norm(x), block.inner)
         if self.config.gated:
             gate, linear = inner.chunk(2, -1)
             return functional.linear(self._activation(gate) * linear, block.outer)
         return functional.linear(self._activation(inner), block.outer)
-
-    def _norm(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        return functional.rms_norm(x, x.shape[-1:], weight, self.config.layer_norm_eps)
 
     def _heads(self, mixed: torch.Tensor, count: int) -> list[torch.Tensor]:
         """``[N, count * heads * head_dim]`` -> ``count`` tensors ``[1, heads, N, head_dim]``."""

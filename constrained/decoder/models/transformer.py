@@ -25,6 +25,7 @@ from constrained.decoder.models.base import BaseDecoder, DecoderOutput, kept_pos
 from constrained.decoder.models.config import ModelConfig
 from constrained.decoder.models.head import OutputHead
 from constrained.decoder.models.linear import Linear
+from constrained.decoder.models.norm import RMSNorm
 from constrained.decoder.models.rope import RotaryTable, rotate
 from constrained.decoder.slots import Plan, SlotTable
 
@@ -36,22 +37,18 @@ __all__ = ["DecoderModel", "DecoderOutput", "LayerWeights"]
 
 @dataclass(frozen=True, slots=True)
 class LayerWeights:
-    """Weights of one layer. ``qkv`` has rows of queries, keys, values; ``gate_up`` rows of gates, then ups.
+    """Weights of one layer. ``qkv`` has rows of queries, keys, values; ``gate_up`` rows of gates, then ups."""
 
-    Norm weights are the effective factors (a family's ``1 + w`` is already added), in the model's dtype or, where the
-    family multiplies in float32, in float32.
-    """
-
-    input_norm: torch.Tensor
+    input_norm: RMSNorm
     qkv: Linear
-    query_norm: torch.Tensor | None
-    key_norm: torch.Tensor | None
+    query_norm: RMSNorm | None
+    key_norm: RMSNorm | None
     output: Linear
-    attention_post_norm: torch.Tensor | None
-    mlp_norm: torch.Tensor
+    attention_post_norm: RMSNorm | None
+    mlp_norm: RMSNorm
     gate_up: Linear
     down: Linear
-    mlp_post_norm: torch.Tensor | None
+    mlp_post_norm: RMSNorm | None
 
 
 class DecoderModel(BaseDecoder):
@@ -60,7 +57,7 @@ class DecoderModel(BaseDecoder):
     config: ModelConfig
 
     def __init__(self, config: ModelConfig, embedding: torch.Tensor, layers: Sequence[LayerWeights],
-                 final_norm: torch.Tensor, output_head: OutputHead, *, dtype: torch.dtype) -> None:
+                 final_norm: RMSNorm, output_head: OutputHead, *, dtype: torch.dtype) -> None:
         super().__init__()
         self.config = config
         self.dtype = dtype
@@ -79,7 +76,7 @@ class DecoderModel(BaseDecoder):
     @torch.inference_mode()
     def head(self, hidden: torch.Tensor, allowed_ids: torch.Tensor | None = None) -> torch.Tensor:
         flat = hidden.reshape(-1, hidden.shape[-1])
-        logits = self._head(self._norm(flat, self._final_norm), allowed_ids)
+        logits = self._head(self._final_norm(flat), allowed_ids)
         return logits.view(*hidden.shape[:-1], logits.shape[-1])
 
     def _run(self, input_ids: torch.Tensor, cache: SlotTable, slots: Sequence[int], lengths: Sequence[int],
@@ -107,7 +104,7 @@ class DecoderModel(BaseDecoder):
             hidden = {layer: kept.take(x) for layer in wanted}  # the static step: the last layer only
         if not with_logits:
             return DecoderOutput(None, hidden)
-        logits = self._head(self._norm(kept.rows(x), self._final_norm), allowed_ids)
+        logits = self._head(self._final_norm(kept.rows(x)), allowed_ids)
         return DecoderOutput(kept.place(logits), hidden)
 
     def use_static_step(self, step: StaticStep | None) -> None:
@@ -119,31 +116,26 @@ class DecoderModel(BaseDecoder):
         """Packed residual stream ``[N, hidden]`` through one layer."""
         config, layer = self.config, self._layers[index]
         heads, kv_heads = config.n_heads, config.n_kv_heads
-        mixed = layer.qkv(self._norm(x, layer.input_norm)).view(x.shape[0], heads + 2 * kv_heads, config.head_dim)
+        mixed = layer.qkv(layer.input_norm(x)).view(x.shape[0], heads + 2 * kv_heads, config.head_dim)
         cos, sin = ropes[config.layer_ropes[index]]
-        if layer.query_norm is None:
+        if layer.query_norm is None or layer.key_norm is None:
             rotated = rotate(mixed[:, : heads + kv_heads], cos, sin)
             query, key = rotated[:, :heads], rotated[:, heads:]
         else:
-            query = rotate(self._norm(mixed[:, :heads], layer.query_norm), cos, sin)
-            key = rotate(self._norm(mixed[:, heads : heads + kv_heads], layer.key_norm), cos, sin)
+            query = rotate(layer.query_norm(mixed[:, :heads]), cos, sin)
+            key = rotate(layer.key_norm(mixed[:, heads : heads + kv_heads]), cos, sin)
         plan.write(index, key, mixed[:, heads + kv_heads :])
         attended = plan.attend(index, query, self._scale, config.layer_windows[index])
         if layer.attention_post_norm is None:
             x = layer.output.add_to(x, attended)
         else:
-            x = x + self._norm(layer.output(attended), layer.attention_post_norm)
-        gate, up = layer.gate_up(self._norm(x, layer.mlp_norm)).chunk(2, -1)
+            x = x + layer.attention_post_norm(layer.output(attended))
+        gate, up = layer.gate_up(layer.mlp_norm(x)).chunk(2, -1)
         inner = self._activation(gate) * up
         if layer.mlp_post_norm is None:
             return layer.down.add_to(x, inner)
-        return x + self._norm(layer.down(inner), layer.mlp_post_norm)
+        return x + layer.mlp_post_norm(layer.down(inner))
 
     def _embed(self, ids: torch.Tensor) -> torch.Tensor:
         x = functional.embedding(ids, self._embedding)
         return x if self._embedding_scale is None else x * self._embedding_scale
-
-    def _norm(self, x: torch.Tensor, weight: torch.Tensor | None) -> torch.Tensor:
-        if weight is None or weight.dtype == x.dtype:
-            return functional.rms_norm(x, x.shape[-1:], weight, self.config.rms_norm_eps)
-        return functional.rms_norm(x.float(), x.shape[-1:], weight, self.config.rms_norm_eps).to(x.dtype)
