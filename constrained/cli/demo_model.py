@@ -6,6 +6,7 @@ as it comes.
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -88,9 +89,11 @@ class TransformersWriter:
     def __init__(self, path: Path) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            os.environ.setdefault("TQDM_DISABLE", "1")  # read when tqdm is imported; the bars would break the page
             import transformers
 
             transformers.logging.set_verbosity_error()
+            transformers.logging.disable_progress_bar()
             self._model = transformers.AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name).eval()
         self.info = TokenizerInfo.from_gguf(path, vocab_size=self._model.config.vocab_size)
         self.described = f"transformers {transformers.__version__}, float32"

@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from constrained.engine.compiled import CompiledGrammar
 from constrained.engine.matcher import GrammarMatcher
 
 __all__ = ["MatcherLog", "TimedMatcher"]
@@ -40,6 +41,14 @@ class TimedMatcher:
     def __init__(self, matcher: GrammarMatcher, log: MatcherLog | None = None) -> None:
         self._matcher = matcher
         self.log = MatcherLog() if log is None else log
+
+    @property
+    def compiled(self) -> CompiledGrammar:
+        return self._matcher.compiled
+
+    @property
+    def stop_token_ids(self) -> frozenset[int]:
+        return self._matcher.stop_token_ids
 
     def fill_next_token_bitmask(self, bitmask: Any, index: int = 0, /) -> bool:
         started = time.thread_time()

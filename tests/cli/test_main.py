@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -50,7 +52,6 @@ def test_without_its_packages(package: str, monkeypatch: pytest.MonkeyPatch,
 
 
 def test_importing_the_library_imports_no_command_line() -> None:
-    import subprocess
-
     code = "import sys, constrained; sys.exit(bool({'typer', 'rich', 'constrained.cli'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    root = Path(constrained.__file__).parent.parent
+    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
