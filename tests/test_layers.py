@@ -126,5 +126,6 @@ def test_every_package_has_a_layer() -> None:
 
 
 def test_the_core_runs_on_numpy_alone() -> None:
-    done = subprocess.run([sys.executable, "-c", ALONE], cwd=PACKAGE.parent, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", ALONE], cwd=PACKAGE.parent, capture_output=True, text=True,
+                          check=False)
     assert done.returncode == 0, done.stderr[-2000:]
