@@ -48,6 +48,7 @@ class Emitter:
         self.names: dict[tuple[int, int], str] = {}
         self.waiting: list[tuple[int, int, str]] = []
         self.keys: dict[str, Expr] = {}
+        self.scalars: dict[int, Reference] = {}  # by identity; the rules keep the expressions alive
         self.depth = 0
         space: Expr = EMPTY
         if policy.any_whitespace:
@@ -108,9 +109,9 @@ class Emitter:
             if not self.normaliser.no_array(array):
                 options.append(self.array(array))
         for string in d.strings:
-            options.append(string.to_expr(self.policy, self.normaliser.limits))
+            options.append(self.scalar("string", string.to_expr(self.policy, self.normaliser.limits)))
         for number in d.numbers:
-            options.append(number.to_expr(self.policy, self.normaliser.limits))
+            options.append(self.scalar("number", number.to_expr(self.policy, self.normaliser.limits)))
         if d.booleans & 2:
             options.append(Literal(b"true"))
         if d.booleans & 1:
@@ -118,6 +119,17 @@ class Emitter:
         if d.null:
             options.append(Literal(b"null"))
         return options[0] if len(options) == 1 else Choice(tuple(options))
+
+    def scalar(self, kind: str, expr: Expr) -> Expr:
+        """A rule for the spellings of a set of strings or numbers: equal sets give one expression, which is shared."""
+        if isinstance(expr, Literal):
+            return expr
+        known = self.scalars.get(id(expr))
+        if known is None:
+            name = kind if kind not in self.rules else f"{kind} {len(self.scalars)}"
+            self.rules[name] = expr
+            known = self.scalars[id(expr)] = Reference(name)
+        return known
 
     # ---- layout --------------------------------------------------------------------------------------
 
@@ -200,7 +212,7 @@ class Emitter:
         for names, expression in cells:
             if not self.normaliser.is_empty(expression):
                 left = names.exclude_values(declared)
-                options.append(Sequence((left.to_key_expr(self.policy, self.normaliser.limits), self.colon,
+                options.append(Sequence((self.scalar("key", left.to_key_expr(self.policy, self.normaliser.limits)), self.colon,
                                          self.inner(expression))))
         return None if not options else options[0] if len(options) == 1 else Choice(tuple(options))
 
