@@ -38,7 +38,7 @@ __all__ = ["INLINE_SIZE", "Network", "build_network"]
 INLINE_SIZE = 64
 """A rule whose expression, inlined, has at most this many leaves is inlined wherever it is used."""
 
-UNROLL_POSITIONS = 64
+UNROLL_POSITIONS = 20
 """A counted repetition is unrolled up to this many leaves in all."""
 
 
