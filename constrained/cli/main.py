@@ -11,6 +11,7 @@ Bad input never shows a traceback: the library's errors are one message on stder
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 
@@ -28,6 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"the command line needs the package {error.name!r}: pip install 'constrained[cli]'", file=sys.stderr)
         return 2
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without Unicode shows "?" for what it lacks
     try:
         app(args=None if argv is None else list(argv), prog_name="constrained")
     except SystemExit as stop:

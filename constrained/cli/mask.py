@@ -72,7 +72,7 @@ def written(info: TokenizerInfo, names: dict[int, str], token_id: int) -> tuple[
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        return "".join(chr(b) if 0x21 <= b < 0x7F else f"<{b:02X}>" for b in data), "bytes"
+        return "".join(SPACE_MARK if b == 0x20 else chr(b) if 0x21 <= b < 0x7F else f"<{b:02X}>" for b in data), "bytes"
     return _visible(text), "added" if token_id in info.added_token_ids else "text"
 
 
@@ -105,8 +105,9 @@ def _print(console: Console, matcher: GrammarMatcher, info: TokenizerInfo, data:
         line("", Text.assemble(("does not fit from byte ", "red"), f"{taken}", (" on: ", "red"), (_clip(rest), "red"),
                                ("; this is the mask before it", "red")))
     line("allowed", _count(matcher, info))
-    ends = "yes" if matcher.is_completed() else f"not yet: at least {matcher.distance_to_end()} bytes are missing"
-    line("may end", ends)
+    missing = matcher.distance_to_end()
+    needed = "1 byte is" if missing == 1 else f"{missing} bytes are"
+    line("may end", "yes" if matcher.is_completed() else f"not yet: at least {needed} missing")
     forced = matcher.find_jump_forward_string()
     if forced:
         line("forced", Text(_clip(_visible(forced)), "bold cyan"))
@@ -126,11 +127,14 @@ def _count(matcher: GrammarMatcher, info: TokenizerInfo) -> str:
 
 def _print_tokens(console: Console, info: TokenizerInfo, ids: list[int], label: str, limit: int,
                   refuse: bool) -> None:
-    """The tokens by kind, short ones first, wrapped to the terminal's width."""
+    """The tokens by kind, short ones first, wrapped to the terminal's width.
+
+    Where a stop token is allowed it comes first; among refused ones control and stop tokens are no news and come last.
+    """
     names = {i: text for text, several in info.token_ids_by_text.items() for i in several}
     shown = [(*written(info, names, i), i) for i in ids]
-    order = list(STYLES)
-    shown.sort(key=lambda entry: (-order.index(entry[1]), len(entry[0]), entry[0]))
+    order = list(STYLES) if refuse else ["stop", *(kind for kind in STYLES if kind != "stop")]
+    shown.sort(key=lambda entry: (order.index(entry[1]), len(entry[0]), entry[0]))
     text = Text.assemble((f"{label:<9}", "bold"))
     for token, kind, _ in shown[:limit]:
         text.append(_shortened(token), "red" if refuse and kind == "text" else STYLES[kind])
