@@ -15,17 +15,10 @@ __all__ = ["forced_tokens", "whole_characters"]
 
 def whole_characters(data: bytes) -> str:
     """The longest prefix of ``data`` that is whole UTF-8 characters, decoded."""
-    return data.decode("utf-8", errors="ignore") if _is_prefix_of_utf8(data) else ""
-
-
-def _is_prefix_of_utf8(data: bytes) -> bool:
-    for cut in range(min(4, len(data) + 1)):
-        try:
-            data[: len(data) - cut].decode("utf-8")
-            return True
-        except UnicodeDecodeError:
-            continue
-    return False
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        return data[: error.start].decode()
 
 
 def forced_tokens(data: bytes, info: TokenizerInfo, trie: object) -> list[int]:
