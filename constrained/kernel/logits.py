@@ -12,8 +12,9 @@ and no arithmetic happens. A word of the mask decides for 32 logits at once:
   comes from a small table, since baseline x86-64 cannot shift lanes by different counts. The loops have 32 rounds,
   also for 16-bit items: shorter ones are unrolled by gcc before it looks for vectors.
 
-Words that are not all ones are listed first (``_open_words``), then handled in one ascending pass: where they lie
-cannot be predicted, and a wrong guess of the processor costs as much as the work on a word.
+Where words that are not all ones are rare, the pass jumps from one to the next; where they are common it lists them
+first, without a branch: where they lie cannot be predicted, and a wrong guess of the processor costs as much as the
+work on a word. Logits are visited in ascending order, each once.
 
 Logits from ``limit`` on have no bit and become minus infinity.
 
@@ -59,32 +60,58 @@ def _lowest(bits: cython.int) -> cython.int:
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _open_words(mask: cython.p_int, start: cython.int, end: cython.int, found: cython.p_int,
-                many: cython.bint) -> cython.int:
-    """Writes which of the words ``start <= i < end`` are not all ones, in order; returns how many.
+def _next_word(mask: cython.p_int, index: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """The first word from ``index`` on that is not all ones, or ``end``."""
+    while index + 8 <= end and (mask[index] & mask[index + 1] & mask[index + 2] & mask[index + 3]
+                                & mask[index + 4] & mask[index + 5] & mask[index + 6] & mask[index + 7]) == -1:
+        index += 8
+    while index < end and mask[index] == -1:
+        index += 1
+    return index
 
-    ``many`` chooses the way: jumps over full words, or a look at each word without a branch, since where the open
-    ones are cannot be predicted.
-    """
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _open_words(mask: cython.p_int, start: cython.int, end: cython.int, found: cython.p_int) -> cython.int:
+    """Writes which of the words ``start <= i < end`` are not all ones, in order; returns how many."""
     index: cython.int
     n: cython.int = 0
-    if many:
-        for index in range(start, end):
-            found[n] = index
-            n += mask[index] != -1
-        return n
-    index = start
-    while True:
-        while index + 8 <= end and (mask[index] & mask[index + 1] & mask[index + 2] & mask[index + 3]
-                                    & mask[index + 4] & mask[index + 5] & mask[index + 6] & mask[index + 7]) == -1:
-            index += 8
-        while index < end and mask[index] == -1:
-            index += 1
-        if index == end:
-            return n
+    for index in range(start, end):
         found[n] = index
-        n += 1
-        index += 1
+        n += mask[index] != -1
+    return n
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _mask_word_32(row: cython.p_int, base: cython.Py_ssize_t, word: cython.int, bits: cython.p_int,
+                  minus_infinity: cython.int) -> cython.void:
+    """The 32 logits from ``base`` on, for a word that is not all ones."""
+    bit: cython.int
+    zeros: cython.int
+    more: cython.int
+    if word == 0:
+        for bit in range(32):
+            row[base + bit] = minus_infinity
+        return
+    zeros = ~word & 0x7FFFFFFF  # without bit 31: uncompiled, a negative number has no last bit
+    more = zeros & (zeros - 1)  # the zeros after the first four: a choice that is easier to predict than a count
+    more &= more - 1
+    more &= more - 1
+    more &= more - 1
+    if more == 0:
+        if word >= 0:
+            row[base + 31] = minus_infinity
+        while zeros != 0:
+            row[base + _lowest(zeros)] = minus_infinity
+            zeros &= zeros - 1
+        return
+    for bit in range(32):
+        row[base + bit] = row[base + bit] if word & bits[bit] else minus_infinity
 
 
 @cython.cfunc
@@ -94,53 +121,36 @@ def _open_words(mask: cython.p_int, start: cython.int, end: cython.int, found: c
 def _mask_row_32(row: cython.p_int, mask: cython.p_int, limit: cython.int, width: cython.int,
                  minus_infinity: cython.int) -> cython.void:
     bits = cython.declare(cython.int[32])
-    found = cython.declare(cython.int[2048])
-    word: cython.int
-    zeros: cython.int
-    more: cython.int
-    bit: cython.int
+    found = cython.declare(cython.int[1024])
     count: cython.int = 0
     i: cython.int
-    index: cython.Py_ssize_t
-    before: cython.int = 0
-    start: cython.int
+    bit: cython.int
+    start: cython.int = 0
     end: cython.int
-    base: cython.Py_ssize_t
+    many: cython.bint = False
+    index: cython.Py_ssize_t
     full: cython.int = limit >> 5
     for bit in range(32):
         bits[bit] = 1 << bit
-    start = 0
-    end = min(256, full)  # a short span first, to see how many words are open
     while start < full:
-        count = _open_words(mask, start, end, found, 16 * count > start - before)  # as it was in the words before
-        for i in range(count):
-            index = found[i]
-            word = mask[index]
-            base = index << 5
-            if word == 0:
-                for bit in range(32):
-                    row[base + bit] = minus_infinity
-            else:
-                zeros = ~word & 0x7FFFFFFF  # without bit 31: uncompiled, a negative number has no last bit
-                more = zeros & (zeros - 1)
-                more &= more - 1
-                more &= more - 1
-                more &= more - 1
-                if more == 0:
-                    if word >= 0:
-                        row[base + 31] = minus_infinity
-                    while zeros != 0:
-                        row[base + _lowest(zeros)] = minus_infinity
-                        zeros &= zeros - 1
-                else:
-                    for bit in range(32):
-                        row[base + bit] = row[base + bit] if word & bits[bit] else minus_infinity
-        before = start
+        end = min(start + 1024, full)
+        if many:
+            count = _open_words(mask, start, end, found)
+            for i in range(count):
+                index = found[i]
+                _mask_word_32(row, index << 5, mask[index], bits, minus_infinity)
+        else:
+            count = 0
+            index = _next_word(mask, start, end)
+            while index < end:
+                _mask_word_32(row, index << 5, mask[index], bits, minus_infinity)
+                count += 1
+                index = _next_word(mask, index + 1, end)
+        many = 16 * count > end - start  # the next words are likely to be as these
         start = end
-        end = min(end + 2048, full)
-    base = cython.cast(cython.Py_ssize_t, full) << 5
-    for index in range(base, limit):
-        if not (mask[full] >> (index - base)) & 1:
+    index = full
+    for index in range(index << 5, limit):
+        if not (mask[full] >> (index & 31)) & 1:
             row[index] = minus_infinity
     for index in range(limit, width):
         row[index] = minus_infinity
@@ -150,59 +160,72 @@ def _mask_row_32(row: cython.p_int, mask: cython.p_int, limit: cython.int, width
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
+def _mask_word_16(row: cython.p_short, base: cython.Py_ssize_t, word: cython.int, bits: cython.p_short,
+                  minus_infinity: cython.short) -> cython.void:
+    """The 32 logits from ``base`` on, for a word that is not all ones."""
+    halves = cython.declare(cython.short[32])
+    bit: cython.int
+    zeros: cython.int
+    more: cython.int
+    if word == 0:
+        for bit in range(32):
+            row[base + bit] = minus_infinity
+        return
+    zeros = ~word & 0x7FFFFFFF  # without bit 31: uncompiled, a negative number has no last bit
+    more = zeros & (zeros - 1)  # the zeros after the first four: a choice that is easier to predict than a count
+    more &= more - 1
+    more &= more - 1
+    more &= more - 1
+    if more == 0:
+        if word >= 0:
+            row[base + 31] = minus_infinity
+        while zeros != 0:
+            row[base + _lowest(zeros)] = minus_infinity
+            zeros &= zeros - 1
+        return
+    for bit in range(32):
+        halves[bit] = cython.cast(cython.short, (word if bit < 16 else word >> 16) & 0xFFFF)
+    for bit in range(32):
+        row[base + bit] = row[base + bit] if halves[bit] & bits[bit] else minus_infinity
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
 def _mask_row_16(row: cython.p_short, mask: cython.p_int, limit: cython.int, width: cython.int,
                  minus_infinity: cython.short) -> cython.void:
     bits = cython.declare(cython.short[32])
-    halves = cython.declare(cython.short[32])
-    found = cython.declare(cython.int[2048])
-    word: cython.int
-    zeros: cython.int
-    more: cython.int
-    bit: cython.int
+    found = cython.declare(cython.int[1024])
     count: cython.int = 0
     i: cython.int
-    index: cython.Py_ssize_t
-    before: cython.int = 0
-    start: cython.int
+    bit: cython.int
+    start: cython.int = 0
     end: cython.int
-    base: cython.Py_ssize_t
+    many: cython.bint = False
+    index: cython.Py_ssize_t
     full: cython.int = limit >> 5
     for bit in range(32):
         bits[bit] = cython.cast(cython.short, 1 << (bit & 15))
-    start = 0
-    end = min(256, full)
     while start < full:
-        count = _open_words(mask, start, end, found, 16 * count > start - before)  # as it was in the words before
-        for i in range(count):
-            index = found[i]
-            word = mask[index]
-            base = index << 5
-            if word == 0:
-                for bit in range(32):
-                    row[base + bit] = minus_infinity
-            else:
-                zeros = ~word & 0x7FFFFFFF  # without bit 31: uncompiled, a negative number has no last bit
-                more = zeros & (zeros - 1)
-                more &= more - 1
-                more &= more - 1
-                more &= more - 1
-                if more == 0:
-                    if word >= 0:
-                        row[base + 31] = minus_infinity
-                    while zeros != 0:
-                        row[base + _lowest(zeros)] = minus_infinity
-                        zeros &= zeros - 1
-                else:
-                    for bit in range(32):
-                        halves[bit] = cython.cast(cython.short, (word if bit < 16 else word >> 16) & 0xFFFF)
-                    for bit in range(32):
-                        row[base + bit] = row[base + bit] if halves[bit] & bits[bit] else minus_infinity
-        before = start
+        end = min(start + 1024, full)
+        if many:
+            count = _open_words(mask, start, end, found)
+            for i in range(count):
+                index = found[i]
+                _mask_word_16(row, index << 5, mask[index], bits, minus_infinity)
+        else:
+            count = 0
+            index = _next_word(mask, start, end)
+            while index < end:
+                _mask_word_16(row, index << 5, mask[index], bits, minus_infinity)
+                count += 1
+                index = _next_word(mask, index + 1, end)
+        many = 16 * count > end - start  # the next words are likely to be as these
         start = end
-        end = min(end + 2048, full)
-    base = cython.cast(cython.Py_ssize_t, full) << 5
-    for index in range(base, limit):
-        if not (mask[full] >> (index - base)) & 1:
+    index = full
+    for index in range(index << 5, limit):
+        if not (mask[full] >> (index & 31)) & 1:
             row[index] = minus_infinity
     for index in range(limit, width):
         row[index] = minus_infinity
