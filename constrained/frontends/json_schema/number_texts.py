@@ -91,20 +91,21 @@ def number_dfa(shape: NumberShape, integer_as_float: bool, limits: Limits) -> Df
 def number_tree(shape: NumberShape, cap: int | None, integer_as_float: bool) -> Node | None:
     """The texts of the interval of ``shape`` (``integer`` heeded, nothing else); None where there is none.
 
-    ``cap``: digits in one run; None: no bound.
+    ``cap``: digits in one run, where the bounds themselves do not have more; None: no bound.
     """
     lower, upper = shape.lower, shape.upper
+    if cap is not None:
+        for bound in (lower, upper):
+            if bound is not None and len(bound.as_tuple().digits) + abs(bound.adjusted()) >= cap:
+                cap = max(cap, *map(len, _digits(bound)))
     options: list[Node] = []
     if upper is None or upper > 0 or (upper == 0 and not shape.upper_open):
         low, low_open = (lower, shape.lower_open) if lower is not None and lower >= 0 else (Decimal(0), False)
         options += _magnitudes(low, low_open, upper, shape.upper_open, shape.integer, cap, integer_as_float)
     if lower is None or lower < 0 or (lower == 0 and not shape.lower_open):
-        low, low_open = (-upper, shape.upper_open) if upper is not None and upper <= 0 else (Decimal(0), False)
-        high = None if lower is None else lower.copy_negate()
-        if upper is not None and upper <= 0:
-            low = upper.copy_negate()
-        negative = _magnitudes(low + 0 if not low else low, low_open, high, shape.lower_open, shape.integer, cap,
-                               integer_as_float)
+        low, low_open = (upper.copy_abs(), shape.upper_open) if upper is not None and upper <= 0 else (Decimal(0), False)
+        high = None if lower is None else lower.copy_abs()
+        negative = _magnitudes(low, low_open, high, shape.lower_open, shape.integer, cap, integer_as_float)
         if lower is None and upper is None:
             options = [concat([Repeat(_MINUS, 0, 1), alternation(negative)])]
         elif negative:

@@ -32,6 +32,8 @@ _DEFAULT_LIMITS = Limits()
 _ONE = Decimal(1)
 #: Digits that a number of a schema may take when written out: a state each where it is compared.
 _LONGEST = _DEFAULT_LIMITS.max_dfa_states
+#: Multiples in an interval that are tried one by one.
+_LOOKED_AT = 1000
 
 #: Ranges of the number formats: OpenAPI's, and IEEE 754 for floats (the finite ones).
 _FORMATS: dict[str, tuple[bool, Decimal, Decimal]] = {
@@ -160,17 +162,19 @@ class NumberShape:
         return self == ANY_NUMBER
 
     def is_empty(self) -> bool:
-        """Whether there is no member, exactly: of an interval with steps the few members are looked at one by one."""
+        """Whether there is surely no member. Exact but for long intervals whose steps many others leave out."""
         if self.values is not None:
             return not self.values
-        if self.lower is None or self.upper is None or self.lower < self.upper:
-            few = self.enumerated(2 * len(self.excluded) + 1) if self.step() is not None else None
-            if few is not None:
-                return not few
-            # Without end or steps something is left, but where all multiples of one are left out by a divisor.
-            step = self.step()
-            return step is not None and any(is_multiple(step, other) for other in self.not_multiple_of)
-        return self.lower > self.upper or not self.contains(self.lower)
+        if self.lower is not None and self.upper is not None and self.lower >= self.upper:
+            return self.lower > self.upper or not self.contains(self.lower)
+        step = self.step()
+        if step is None:
+            return False
+        # If the first multiple is left out by a divisor of it, then so is every other.
+        if any(is_multiple(step, other) for other in self.not_multiple_of):
+            return True
+        few = self.enumerated(len(self.excluded) + 2 if not self.not_multiple_of else _LOOKED_AT)
+        return few is not None and not few
 
     def enumerated(self, most: int) -> tuple[Decimal, ...] | None:
         """All members in order, if the candidates (multiples in a closed interval) are at most ``most``; else None."""

@@ -32,7 +32,7 @@ BOUNDS = st.one_of(
     st.decimals(-120, 120, places=2).map(lambda d: d + 0),
     st.sampled_from([Decimal(text) for text in (
         "0", "1", "-1", "0.5", "0.05", "0.099", "9.99", "10", "99.95", "100", "1e16", "1.5e16", "9.99e15", "123456789e9",
-        "1e-5", "1.5e-7", "9.9e-5", "1e-4", "1e308", "-1e20", "9223372036854775807", "0.1", "0.25", "1e-400", "1e400")]),
+        "1e-5", "1.5e-7", "9.9e-5", "1e-4", "1e308", "-1e20", "9223372036854775807", "0.1", "0.25")]),
 )
 
 
@@ -72,19 +72,19 @@ def is_canonical(text: str) -> bool:
 
 
 def texts_of(shape: NumberShape) -> Dfa | None:
-    tree = number_tree(shape, 40, True)
+    tree = number_tree(shape, None, True)
     return None if tree is None else determinise(tree, LIMITS)
 
 
 @given(intervals(), st.integers(0, 2**32))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=80, deadline=None)
 @example(NumberShape.of_bounds(Decimal("9223372036854775807"), integer=True), 0)
 @example(NumberShape.of_bounds(Decimal("1e-5"), Decimal("1.5e-5"), lower_open=True), 0)
 @example(NumberShape.of_bounds(0, 0), 0)
 @example(NumberShape.of_bounds(-5, 0, upper_open=True), 0)
 def test_texts_of_an_interval(shape: NumberShape, seed: int) -> None:
     dfa = texts_of(shape)
-    assert (dfa is None or not dfa.accepting) == shape.is_empty() or shape.lower is not None and abs(shape.lower) > 10**300
+    assert (dfa is None or not dfa.accepting) == shape.is_empty()
     for text in near(shape, random.Random(seed)):
         accepted = dfa is not None and dfa.accepts(text)
         member = shape.contains(Decimal(text))
@@ -109,7 +109,7 @@ def conjunctions(draw: st.DrawFn) -> NumberShape | None:
 
 
 @given(conjunctions(), st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_texts_of_multiples_and_gaps(shape: NumberShape | None, seed: int) -> None:
     if shape is None:
         return
@@ -122,7 +122,7 @@ def test_texts_of_multiples_and_gaps(shape: NumberShape | None, seed: int) -> No
 
 
 @given(st.lists(conjunctions(), min_size=2, max_size=2), st.integers(0, 2**32))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_algebra(shapes: list[NumberShape | None], seed: int) -> None:
     left, right = (ANY_NUMBER if shape is None else shape for shape in shapes)
     both = left.intersect(right)
