@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterable
 from functools import lru_cache
 
-__all__ = ["byte_classes", "partition_bytes"]
+__all__ = ["byte_classes", "class_sets", "partition_bytes"]
 
 ALL_BYTES = (1 << 256) - 1
 
@@ -29,6 +29,11 @@ def byte_classes(byte_edges: Iterable[list[tuple[int, int, int]]]) -> tuple[arra
 def partition_bytes(byte_edges: Iterable[list[tuple[int, int, int]]]) -> bytes:
     """The same as 256 class numbers."""
     return _partition(*_sets(byte_edges))[0]
+
+
+def class_sets(byte_edges: Iterable[list[tuple[int, int, int]]]) -> list[int]:
+    """The same as 256-bit sets, in the order of their first bytes."""
+    return list(_classes(*_sets(byte_edges)))
 
 
 def _sets(byte_edges: Iterable[list[tuple[int, int, int]]]) -> tuple[int, frozenset[int]]:
@@ -57,7 +62,7 @@ def _sets(byte_edges: Iterable[list[tuple[int, int, int]]]) -> tuple[int, frozen
 
 
 @lru_cache(maxsize=4096)
-def _partition(alone: int, masks: frozenset[int]) -> tuple[bytes, bytes]:
+def _classes(alone: int, masks: frozenset[int]) -> tuple[int, ...]:
     classes = [ALL_BYTES ^ alone] if alone != ALL_BYTES else []
     for mask in masks:
         refined: list[int] = []
@@ -74,6 +79,12 @@ def _partition(alone: int, masks: frozenset[int]) -> tuple[bytes, bytes]:
         classes.append(low)
         alone ^= low
     classes.sort(key=lambda part: part & -part)
+    return tuple(classes)
+
+
+@lru_cache(maxsize=4096)
+def _partition(alone: int, masks: frozenset[int]) -> tuple[bytes, bytes]:
+    classes = _classes(alone, masks)
     table = bytearray(256)
     firsts = bytearray(len(classes))
     for number, part in enumerate(classes):
