@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 from constrained.engine.buffers import RowFinder
@@ -33,6 +34,10 @@ class BatchGrammarMatcher:
         self.max_threads = max_threads
         self._pool: ThreadPoolExecutor | None = None
         self._finder = RowFinder(0)
+        self._last: list[GrammarMatcher | None] = []
+        self._automata: list[Any] = []
+        self._widths: set[int] = set()
+        self._all_quick = True
 
     def batch_fill_next_token_bitmask(
         self, matchers: Sequence[GrammarMatcher | None], bitmask: Any, indices: Sequence[int] | None = None
@@ -46,24 +51,20 @@ class BatchGrammarMatcher:
             indices = range(len(matchers))
         elif len(indices) != len(matchers):
             raise BitmaskError(f"{len(matchers)} matchers but {len(indices)} rows")
-        automata: list[Any] = []
-        handles = array("q")
-        rows = array("i")
-        plain: list[tuple[GrammarMatcher, int]] = []
-        base = 0
-        for matcher, row in zip(matchers, indices, strict=True):
-            if matcher is None:
-                continue
-            if not matcher._native or matcher._terminated or matcher._stops_given:
-                plain.append((matcher, row))
-                continue
-            if self._finder.words != matcher._finder.words:
-                self._finder = RowFinder(matcher._finder.words)
-            address = self._finder.address(bitmask, row)
-            base = address - 4 * self._finder.words * row
-            automata.append(matcher._auto)
-            handles.append(matcher._state)
-            rows.append(row)
+        if self._last != matchers:  # by identity; a step usually has the matchers of the step before
+            self._last = list(matchers)
+            self._automata = [m._auto for m in self._last if m is not None]
+            self._widths = {m._words for m in self._last if m is not None and m._quick}
+            self._all_quick = all(m is not None and m._quick for m in self._last)
+        automata = self._automata
+        quick: list[int] | None = None
+        handles = array("q", [m._state for m in matchers if not m._terminated] if self._all_quick else ())  # type: ignore[union-attr]
+        if not self._all_quick or len(handles) != len(matchers):
+            quick = [i for i, m in enumerate(matchers) if m is not None and m._quick and not m._terminated]
+            automata = [self._last[i]._auto for i in quick]  # type: ignore[union-attr]
+            handles = array("q", [self._last[i]._state for i in quick])  # type: ignore[union-attr]
+        rows = array("i", indices if quick is None else [indices[i] for i in quick])
+        base = self._base(bitmask, rows) if rows else 0
         failed: Exception | None = None
 
         def run(begin: int, end: int) -> Exception | None:
@@ -80,13 +81,27 @@ class BatchGrammarMatcher:
 
         if automata:
             failed = self._spread(run, automata, handles)
-        for matcher, row in plain:
-            try:
-                matcher.fill_next_token_bitmask(bitmask, row)
-            except ConstrainedError as error:
-                failed = failed or error
+        if quick is not None:
+            done = set(quick)
+            for i, matcher in enumerate(matchers):
+                if matcher is not None and i not in done:
+                    try:
+                        matcher.fill_next_token_bitmask(bitmask, indices[i])
+                    except ConstrainedError as error:
+                        failed = failed or error
         if failed is not None:
             raise failed
+
+    def _base(self, bitmask: Any, rows: array[int]) -> int:
+        """The address of row 0, after the rows and the width were checked."""
+        base = 0
+        for words in self._widths:  # one, or the bitmask does not fit all
+            if self._finder.words != words:
+                self._finder = RowFinder(words)
+            self._finder.address(bitmask, min(rows))
+            last = max(rows)
+            base = self._finder.address(bitmask, last) - 4 * words * last
+        return base
 
     def _settle(self, matchers: Sequence[GrammarMatcher | None], indices: Sequence[int], row: int, error: BaseException,
                 bitmask: Any) -> Exception | None:
@@ -120,7 +135,7 @@ class BatchGrammarMatcher:
                     self._pool = ThreadPoolExecutor(self.max_threads)
                 parts = min(self.max_threads, n)
                 cuts = [n * i // parts for i in range(parts + 1)]
-                waiting = [self._pool.submit(run, a, b) for a, b in zip(cuts[1:-1], cuts[2:], strict=True)]
+                waiting = [self._pool.submit(run, a, b) for a, b in pairwise(cuts[1:])]
                 failed = run(0, cuts[1])
                 for future in waiting:
                     failed = failed or future.result()
@@ -134,7 +149,7 @@ class BatchGrammarMatcher:
         n = len(matchers)
         results = [False] * n
         fast = [i for i, (m, t) in enumerate(zip(matchers, token_ids, strict=True))
-                if m._native and not m._terminated and not m._without_stop and 0 <= t < m._auto.vocab_size]
+                if m._quick and not m._terminated and not m._without_stop and 0 <= t < m._auto.vocab_size]
         automata = [matchers[i]._auto for i in fast]
         handles = array("q", [matchers[i]._state for i in fast])
         tokens = array("i", [token_ids[i] for i in fast])

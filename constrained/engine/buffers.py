@@ -19,18 +19,18 @@ __all__ = ["RowFinder"]
 class RowFinder:
     """Checks bitmasks of one width and finds rows in them. One for each matcher: not shared between threads."""
 
-    __slots__ = ("_address", "_array", "_is_tensor", "_rows", "words")
+    __slots__ = ("_address", "_array", "_rows", "is_tensor", "words")
 
     def __init__(self, words: int) -> None:
         self.words = words
         self._array: Any = None
         self._address = 0
         self._rows = 0
-        self._is_tensor = False
+        self.is_tensor = False
 
     def address(self, bitmask: Any, index: int) -> int:
         """The address of row ``index``. Raises ``BitmaskError`` for a wrong type, dtype, shape, layout or index."""
-        if bitmask is not self._array or (self._is_tensor and bitmask.data_ptr() != self._address):
+        if bitmask is not self._array or (self.is_tensor and bitmask.data_ptr() != self._address):
             self._look(bitmask)
         if not 0 <= index < self._rows:
             raise BitmaskError(f"the bitmask has {self._rows} rows; there is no row {index}")
@@ -50,7 +50,7 @@ class RowFinder:
                                    hint="make one with allocate_token_bitmask")
             self._check(str(bitmask.dtype), bitmask.dtype == np.int32, bitmask.shape)
             self._address = int(bitmask.ctypes.data)
-            self._is_tensor = False
+            self.is_tensor = False
         elif hasattr(bitmask, "data_ptr"):
             if bitmask.device.type != "cpu":
                 raise BitmaskError(f"the bitmask must be on the CPU, not on {bitmask.device}",
@@ -59,7 +59,7 @@ class RowFinder:
                 raise BitmaskError("the bitmask must be contiguous", hint="make one with allocate_token_bitmask")
             self._check(str(bitmask.dtype), str(bitmask.dtype) == "torch.int32", tuple(bitmask.shape))
             self._address = int(bitmask.data_ptr())
-            self._is_tensor = True
+            self.is_tensor = True
         else:
             raise BitmaskError(f"a bitmask is a numpy array or a torch tensor, not {type(bitmask).__name__}",
                                hint="make one with allocate_token_bitmask")

@@ -153,25 +153,27 @@ def _shortest(net: Network, starts: list[int]) -> tuple[list[int], list[int]]:
     n = len(net.origin)
     position_min = [FAR] * n
     rule_min = [FAR] * len(starts)
-    into: list[list[tuple[int, int]]] = [[] for _ in range(n)]  # (source, cost)
+    byte_into: list[list[int]] = [[] for _ in range(n)]
+    eps_into: list[list[int]] = [[] for _ in range(n)]
     call_into: list[list[tuple[int, int]]] = [[] for _ in range(n)]  # (source, rule)
     sites: list[list[tuple[int, int]]] = [[] for _ in starts]  # (source, target)
     loop_into: dict[int, list[int]] = {}
     loop_sites: dict[int, list[int]] = {}
     for p, edges in enumerate(net.byte_edges):
         for _, _, to in edges:
-            into[to].append((p, 1))
+            byte_into[to].append(p)
     for p, targets in enumerate(net.eps):
         for to in targets:
-            into[to].append((p, 0))
+            eps_into[to].append(p)
     for p, calls in enumerate(net.call_edges):
         for rule, to in calls:
             call_into[to].append((p, rule))
             sites[rule].append((p, to))
+    token_into: dict[int, list[int]] = {}
     for p, tokens in net.token_edges.items():
         for token_set, to in tokens:
             if net.token_sets[token_set]:
-                into[to].append((p, TOKEN_COST))
+                token_into.setdefault(to, []).append(p)
     for p, (rule, _, _, after) in net.loops.items():
         loop_into.setdefault(after, []).append(p)
         loop_sites.setdefault(rule, []).append(p)
@@ -213,8 +215,16 @@ def _shortest(net: Network, starts: list[int]) -> tuple[list[int], list[int]]:
         if done[p]:
             continue
         done[p] = 1
-        for source, extra in into[p]:
-            offer(source, cost + extra)
+        for source in eps_into[p]:
+            if cost < position_min[source]:
+                position_min[source] = cost
+                heappush(heap, (cost, source))
+        more = cost + 1
+        for source in byte_into[p]:
+            if more < position_min[source]:
+                offer(source, more)
+        for source in token_into.get(p, ()):
+            offer(source, cost + TOKEN_COST)
         for source, rule in call_into[p]:
             if rule_min[rule] < FAR:
                 offer(source, cost + rule_min[rule])
@@ -255,6 +265,8 @@ def set_cost(loop: SetLoop, rule_min: list[int]) -> int:
 
 def _drop_dead(net: Network, position_min: list[int], rule_min: list[int]) -> None:
     """Remove every edge into what cannot be completed: afterwards no reachable state is a dead end."""
+    if max(position_min[1:]) < FAR and max(rule_min) < FAR and all(net.token_sets):
+        return  # position 0 is unused
     for p in range(len(net.origin)):
         if position_min[p] >= FAR:
             net.byte_edges[p] = []
@@ -283,29 +295,28 @@ def _flatten(net: Network, root: int, starts: list[int], order: list[int], posit
     edge_a: list[int] = []
     edge_b: list[int] = []
     edge_to: list[int] = []
-    no_tokens: list[tuple[int, int]] = []
-    for p in range(n):
-        offsets.append(len(edge_to))
-        for lo, hi, to in net.byte_edges[p]:
+    for p, (edges, targets, calls) in enumerate(zip(net.byte_edges, net.eps, net.call_edges, strict=True)):
+        bytes_at = len(edge_to)
+        for lo, hi, to in edges:
             edge_a.append(lo)
             edge_b.append(hi)
             edge_to.append(to)
-        offsets.append(len(edge_to))
-        targets = net.eps[p]
+        eps_at = len(edge_to)
         if targets:
-            edge_a.extend(targets)
-            edge_b.extend(targets)
-            edge_to.extend(targets)
-        offsets.append(len(edge_to))
-        for rule, to in net.call_edges[p]:
+            edge_a += targets
+            edge_b += targets
+            edge_to += targets
+        calls_at = len(edge_to)
+        for rule, to in calls:
             edge_a.append(rule)
             edge_b.append(0)
             edge_to.append(to)
-        offsets.append(len(edge_to))
-        for token_set, to in net.token_edges.get(p, no_tokens):
-            edge_a.append(token_set)
-            edge_b.append(0)
-            edge_to.append(to)
+        offsets += (bytes_at, eps_at, calls_at, len(edge_to))
+        if p in net.token_edges:
+            for token_set, to in net.token_edges[p]:
+                edge_a.append(token_set)
+                edge_b.append(0)
+                edge_to.append(to)
     offsets.append(len(edge_to))
     accept = array("i", bytes(4 * n))
     for p in net.accept:

@@ -24,7 +24,9 @@ NATIVE = is_compiled()
 """Whether masks can be written by address; uncompiled they go through array views."""
 
 CHECK_EVERY = 256
-"""Steps and masks between two looks at the automaton's memory."""
+"""Steps between two looks at the automaton's memory (a mask is asked for where a step has led)."""
+
+STEP_ERRORS = (*KERNEL_LIMITS, StaleState, TypeError, OverflowError)
 
 Step = int | bytes
 """A token id, ``~id`` for the stop token that ended the text, or a string."""
@@ -43,8 +45,9 @@ class GrammarMatcher:
     """
 
     __slots__ = (
-        "_auto", "_calls", "_compiled", "_finder", "_history", "_native", "_state", "_steps", "_stops", "_stops_given",
-        "_terminated", "_without_stop",
+        "_address", "_array", "_auto", "_calls", "_compiled", "_fill_at", "_finder", "_history", "_next_state",
+        "_quick", "_row", "_state", "_steps", "_stops", "_stops_given", "_terminated", "_vocab_size", "_without_stop",
+        "_words",
     )
 
     def __init__(
@@ -57,9 +60,18 @@ class GrammarMatcher:
         info = compiled.tokenizer_info
         self._compiled = compiled
         self._auto = compiled.automaton
-        self._finder = RowFinder(self._auto.words)
-        self._native = NATIVE and compiled.live is None
+        self._words = self._auto.words
+        self._vocab_size = self._auto.vocab_size
+        self._finder = RowFinder(self._words)
         self._stops_given = override_stop_tokens is not None
+        # What the two calls of every step need, at one attribute's distance each. ``_array`` is the array whose row
+        # ``_row`` is known to lie at ``_address``; it is only ever set where ``_quick`` is.
+        self._fill_at = self._auto.fill_at
+        self._next_state = self._auto.next
+        self._quick = NATIVE and compiled.live is None and not self._stops_given
+        self._array: Any = None
+        self._row = 0
+        self._address = 0
         stops = info.stop_token_ids if override_stop_tokens is None else (
             (override_stop_tokens,) if isinstance(override_stop_tokens, int) else override_stop_tokens)
         self._stops = frozenset(stops)
@@ -92,14 +104,26 @@ class GrammarMatcher:
         """
         if self._terminated:
             return False
-        after = self._next(token_id)
+        if self._quick:
+            try:
+                after = self._next_state(self._state, token_id)
+            except STEP_ERRORS:
+                after = self._next(token_id)  # asks again, and says in words what is wrong
+        else:
+            after = self._next(token_id)
         if after == 0:
             if token_id in self._stops and self.is_completed():
                 self._push(~token_id, self._state)
                 self._terminated = True
                 return True
             return False
-        self._push(token_id, after)
+        # as _push, without the call
+        self._history.append(self._state)
+        self._steps.append(token_id)
+        self._state = after
+        self._calls += 1
+        if self._calls >= CHECK_EVERY:
+            self._look_at_memory()
         if self._without_stop:
             self._terminated = self._is_final()
         return True
@@ -193,20 +217,22 @@ class GrammarMatcher:
         """
         if self._terminated or self._stops_given:
             return self._fill_plainly(bitmask, index)
-        if self._native:
+        if bitmask is self._array and index == self._row:
+            address = self._address
+        elif self._quick:
             address = self._finder.address(bitmask, index)
-            try:
-                allowed: int = self._auto.fill_at(self._state, address)
-            except StaleState:
-                allowed = self._ask(self._compiled.fill_at, address)
-            except KERNEL_LIMITS as error:
-                raise limit_error(error, self._compiled) from None
+            if not self._finder.is_tensor:  # a tensor's memory may be replaced; an array that is held here stays
+                self._array, self._row, self._address = bitmask, index, address
         else:
-            allowed = self._ask(self._compiled.fill, self._finder.view(bitmask, index), index)
-        self._calls += 1
-        if self._calls >= CHECK_EVERY:
-            self._look_at_memory()
-        return allowed != self._auto.vocab_size
+            allowed: int = self._ask(self._compiled.fill, self._finder.view(bitmask, index), index)
+            return allowed != self._vocab_size
+        try:
+            allowed = self._fill_at(self._state, address)
+        except StaleState:
+            allowed = self._ask(self._compiled.fill_at, address)
+        except KERNEL_LIMITS as error:
+            raise limit_error(error, self._compiled) from None
+        return allowed != self._vocab_size
 
     def _fill_plainly(self, bitmask: Any, index: int) -> bool:
         """The rare rows: after the end, and with stop tokens of the matcher's own."""

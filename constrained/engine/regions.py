@@ -13,7 +13,7 @@ Regions steer only how a mask is found, never what it is: anything may be left o
 from __future__ import annotations
 
 from constrained.engine.build import Network
-from constrained.engine.byte_classes import partition_bytes
+from constrained.engine.byte_classes import class_sets, partition_bytes
 
 __all__ = ["WIDE", "find_regions"]
 
@@ -22,6 +22,9 @@ WIDE = 32
 
 LEAD_IN = 16
 """Bytes that a position outside the loop must have to be counted in."""
+
+SPLINTER = 8
+"""A lead-in may not cut fewer bytes than this off a class of its region."""
 
 
 def find_regions(net: Network, starts: list[int]) -> tuple[list[bytes], list[int], dict[int, int]]:
@@ -37,47 +40,66 @@ def find_regions(net: Network, starts: list[int]) -> tuple[list[bytes], list[int
             width[p] = sum(hi - lo + 1 for lo, hi, _ in edges)
     wide = [p for p in range(n) if width[p] >= WIDE and not net.call_edges[p] and p not in net.token_edges]
     loop_region = _loop_regions(net, starts, width, region, members)
-    for p in wide:
-        if region[p] == 0:
-            component = _component(net, p)
-            if component is not None:
-                members.append(component)
-                for q in component:
-                    region[q] = len(members) - 1
+    for component in _components(net, [p for p in wide if region[p] == 0]):
+        members.append(component)
+        for q in component:
+            region[q] = len(members) - 1
     _lead_ins(net, width, region, members)
-    partitions = [b""]
-    for positions in members[1:]:
-        partitions.append(partition_bytes([net.byte_edges[p] for p in positions]))
-    return partitions, region, loop_region
+    partitions = [partition_bytes([net.byte_edges[p] for p in positions]) for positions in members[1:]]
+    return [b"", *partitions], region, loop_region
 
 
-def _component(net: Network, start: int) -> list[int] | None:
-    """The positions on a cycle of byte and epsilon edges through ``start``; None if there is none, or one calls."""
-    seen = {start}
-    found = [start]
-    into: dict[int, list[int]] = {}
-    for p in found:
-        for to in _successors(net, p):
-            into.setdefault(to, []).append(p)
-            if to not in seen:
-                seen.add(to)
-                found.append(to)
-    if start not in into:
-        return None
-    back = {start}
-    order = [start]
-    for p in order:
-        for source in into.get(p, ()):
-            if source not in back:
-                back.add(source)
-                order.append(source)
-    if any(net.call_edges[p] or p in net.token_edges for p in order):
-        return None
-    return order
+def _components(net: Network, wide: list[int]) -> list[list[int]]:
+    """The cycles of byte and epsilon edges that ``wide`` positions are on, but for those that call (Tarjan 1972)."""
+    n = len(net.origin)
+    number = [0] * n
+    low = [0] * n  # 0 once the position's component is complete
+    count = 0
+    components: list[list[int]] = []
+    wanted = set(wide)
+    for start in wide:
+        if number[start]:
+            continue
+        path: list[int] = [start]
+        count += 1
+        number[start] = low[start] = count
+        work = [(start, iter(_successors(net, start)))]
+        while work:
+            p, successors = work[-1]
+            for to in successors:
+                if not number[to]:
+                    count += 1
+                    number[to] = low[to] = count
+                    path.append(to)
+                    work.append((to, iter(_successors(net, to))))
+                    break
+                if low[to] and number[to] < low[p]:
+                    low[p] = number[to]
+            else:
+                work.pop()
+                if low[p] != number[p]:
+                    above = work[-1][0]
+                    low[above] = min(low[above], low[p])
+                    continue
+                at = len(path) - 1
+                while path[at] != p:
+                    at -= 1
+                component = path[at:]
+                del path[at:]
+                for q in component:
+                    low[q] = 0
+                if wanted.isdisjoint(component) or (len(component) == 1 and p not in _successors(net, p)):
+                    continue
+                if not any(net.call_edges[q] or q in net.token_edges for q in component):
+                    components.append(component)
+    return components
 
 
 def _successors(net: Network, p: int) -> list[int]:
-    return [to for _, _, to in net.byte_edges[p]] + net.eps[p]
+    edges = net.byte_edges[p]
+    if len(edges) == 1:
+        return [edges[0][2], *net.eps[p]]
+    return [to for _, _, to in edges] + net.eps[p]
 
 
 def _loop_regions(net: Network, starts: list[int], width: list[int], region: list[int],
@@ -125,6 +147,7 @@ def _lead_ins(net: Network, width: list[int], region: list[int], members: list[l
         return
     changed = True
     rounds = 0
+    partitions: dict[int, list[int]] = {}
     candidates = [p for p in range(len(width)) if width[p] >= LEAD_IN and region[p] == 0]
     while changed and rounds < 4:  # a character has four bytes: one round for each
         changed = False
@@ -139,6 +162,10 @@ def _lead_ins(net: Network, width: list[int], region: list[int], members: list[l
             for number, edges in parts.items():
                 if number == 0 or sum(hi - lo + 1 for lo, hi, _ in edges) < LEAD_IN:
                     continue
+                if number not in partitions:
+                    partitions[number] = class_sets([net.byte_edges[q] for q in members[number]])
+                if _splinters(edges, partitions[number]):
+                    continue
                 changed = True
                 if len(parts) == 1 and plain:
                     region[p] = number
@@ -151,6 +178,23 @@ def _lead_ins(net: Network, width: list[int], region: list[int], members: list[l
                 region.append(number)
                 width.append(0)
                 members[number].append(twin)
+
+
+def _splinters(edges: list[tuple[int, int, int]], classes: list[int]) -> bool:
+    """Whether counting these edges in would cut single bytes off the region's classes.
+
+    "Any character but the next letter of a key" does; a partition of its own for every schema would be the result, and
+    partitions are worth their class tries only because grammars share them.
+    """
+    by_target: dict[int, int] = {}
+    for lo, hi, to in edges:
+        by_target[to] = by_target.get(to, 0) | ((1 << (hi + 1)) - (1 << lo))
+    for mask in by_target.values():
+        for part in classes:
+            inside = part & mask
+            if inside and inside != part and min(inside.bit_count(), (part ^ inside).bit_count()) < SPLINTER:
+                return True
+    return False
 
 
 def _region_of(net: Network, p: int, region: list[int]) -> int:
