@@ -64,7 +64,7 @@ def generate(scheduler: Scheduler, prompts: Sequence[Prompt],
             scheduler.step()
     except BaseException:
         for i in ids:
-            scheduler.cancel(i)
+            scheduler.discard(i)
         raise
     return [scheduler.completions(i) for i in ids]
 
@@ -81,10 +81,7 @@ def stream(scheduler: Scheduler, prompt: Prompt, params: SamplingParams = PLAIN,
                 if event.request_id == request_id:
                     yield event
     finally:
-        if scheduler.done(request_id):
-            scheduler.completions(request_id)
-        else:
-            scheduler.cancel(request_id)
+        scheduler.discard(request_id)
 
 
 @dataclass(frozen=True, slots=True)

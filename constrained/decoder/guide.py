@@ -158,12 +158,14 @@ class Guide:
                     break
                 count += 1
             return count
-        for token in tokens:
-            if matcher.is_terminated() or not matcher.accept_token(token):
-                break
-            count += 1
-        if count:
-            matcher.rollback(count)
+        try:
+            for token in tokens:
+                if matcher.is_terminated() or not matcher.accept_token(token):
+                    break
+                count += 1
+        finally:
+            if count:
+                matcher.rollback(count)
         return count
 
     def fork(self) -> Guide:

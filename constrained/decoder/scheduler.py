@@ -47,6 +47,7 @@ from constrained.decoder.request import Completion, Request, TokenEvent
 from constrained.decoder.sampling_params import RequestError, SamplingError
 from constrained.decoder.sequence import Sequence
 from constrained.decoder.vocabulary_check import check_vocabulary, never_written
+from constrained.errors import ConstrainedError
 
 if TYPE_CHECKING:
     from constrained.decoder.models.base import BaseDecoder
@@ -70,7 +71,8 @@ class Scheduler:
         small_heads: compute only the rows of the output head that are legal, where they are few.
         drafter: proposes tokens to check in one pass (:mod:`constrained.decoder.drafters`).
         draft_tokens: most tokens of one draft.
-        deterministic: results do not depend on the batch, bit for bit; slower.
+        deterministic: results do not depend on the batch, bit for bit; slower. (A paged cache that runs full
+            recomputes an output in other chunks; the promise is for caches with room.)
 
     Raises:
         RequestError: vocabulary and model contradict each other.
@@ -104,10 +106,12 @@ class Scheduler:
         self._on_cpu = model.device.type == "cpu"
         self._ids = count()
         self._admissions = count()
+        self._incoming: deque[list[Sequence]] = deque()  # other threads append, the loop takes
         self._waiting: deque[Sequence] = deque()
         self._running: list[Sequence] = []
         self._sequences: dict[int, list[Sequence]] = {}
         self._cancelled: deque[int] = deque()
+        self._discarded: set[int] = set()
         self.forward_passes = 0
 
     # -- requests ----------------------------------------------------------------------------------------------
@@ -144,17 +148,22 @@ class Scheduler:
                 logprobs=[] if params.logprobs is not None else None))
             group[-1].usage.prompt_tokens = len(prompt)
         self._sequences[request_id] = group
-        self._waiting.extend(group)
+        self._incoming.append(group)
         return request_id
 
     def cancel(self, request_id: int) -> None:
         """End the outputs of a request before the next step; unknown and finished ids are ignored."""
         self._cancelled.append(request_id)
 
+    def discard(self, request_id: int) -> None:
+        """Cancel a request and forget its completions."""
+        self._discarded.add(request_id)
+        self.cancel(request_id)
+
     @property
     def busy(self) -> bool:
         """Some output is waiting or running."""
-        return bool(self._waiting or self._running)
+        return bool(self._incoming or self._waiting or self._running)
 
     def done(self, request_id: int) -> bool:
         """Every output of the request has ended. Raises :class:`RequestError` for an unknown id."""
@@ -190,7 +199,9 @@ class Scheduler:
         return self._collect(ended)
 
     def _sweep(self) -> list[Sequence]:
-        """Apply cancellations and time limits; the waiting outputs they ended."""
+        """Take in what was submitted; apply cancellations and time limits; the waiting outputs they ended."""
+        while self._incoming:
+            self._waiting.extend(self._incoming.popleft())
         while self._cancelled:
             for sequence in self._sequences.get(self._cancelled.popleft(), ()):
                 sequence.finish("cancelled")
@@ -269,6 +280,8 @@ class Scheduler:
             draft = self._drafter.propose(sequence, room)[:room]
             draft = draft[: next((i for i, t in enumerate(draft) if t in sequence.hidden_ids), len(draft))]
             draft = draft[: sequence.guide.prefix_allowed(draft)]
+        except ConstrainedError:  # a limit on a path that may never be taken: no draft
+            return []
         except Exception as error:
             sequence.fail(error)
             return []
@@ -433,6 +446,9 @@ class Scheduler:
             self._running = [sequence for sequence in self._running if sequence.running]
             for sequence in finished:
                 self._release(sequence, remember=self._prefix_cache)
+        for request_id in [i for i in self._discarded if i not in self._sequences or self.done(i)]:
+            self._discarded.discard(request_id)
+            self._sequences.pop(request_id, None)
         return events
 
     def _release(self, sequence: Sequence, *, remember: bool) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 
@@ -321,7 +322,28 @@ def test_streamed_text_joins_to_the_whole_and_closing_cancels(llama) -> None:
         assert event.finish_reason is None
         break
     scheduler.step()
-    assert not scheduler.busy and scheduler.cache.n_free == 3
+    assert not scheduler.busy and scheduler.cache.n_free == 3 and not scheduler._sequences
+
+
+def test_other_threads_may_submit_and_cancel_while_the_loop_runs(llama) -> None:
+    scheduler = make_scheduler(llama)
+    params = SamplingParams(seed=3, max_tokens=6)
+    ids: list[int] = []
+
+    def client(first: int) -> None:
+        for i in range(first, first + 8):
+            ids.append(scheduler.submit(Request(prompt_ids=[40 + i, 41], params=params)))
+            if i % 4 == 3:
+                scheduler.cancel(ids[-1])
+
+    threads = [threading.Thread(target=client, args=(8 * k,)) for k in range(3)]
+    for thread in threads:
+        thread.start()
+    while scheduler.busy or any(thread.is_alive() for thread in threads):
+        scheduler.step()
+    done = [scheduler.completions(i)[0] for i in ids]
+    assert len(done) == 24 and {c.finish_reason for c in done} <= {"length", "stop", "cancelled"}
+    assert sum(c.finish_reason != "cancelled" for c in done) >= 18
 
 
 # -- prefix sharing -----------------------------------------------------------------------------------------
