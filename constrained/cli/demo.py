@@ -7,6 +7,7 @@ text by a shortest completion, which is shown as such.
 
 from __future__ import annotations
 
+import codecs
 import statistics
 import time
 from collections.abc import Callable
@@ -40,6 +41,7 @@ age    ::= [1-9] [0-9]?
 '''
 FREE_TOKENS = 40
 TOKENS = 100
+STATUS_TOKENS = 50
 FORCED, FEW, SOME, MANY = "bold cyan", "green", "yellow", "default"
 FEW_SHARE, SOME_SHARE = 0.001, 0.1
 
@@ -132,28 +134,22 @@ def _write_constrained(console: Console, writer: Writer, prompt: list[int], comp
     info, log = writer.info, outcome.log
     tokens: list[int] = []
     shown = Text()
-    masks_seen = 0
+    decode = codecs.getincrementaldecoder("utf-8")("replace").decode  # a character may span tokens
     with Live(_block("grammar", shown), console=console, refresh_per_second=10) as live:
         def show(piece: Piece) -> None:
-            nonlocal masks_seen
-            sampled = len(piece.token_ids) - piece.forced
-            if len(log.allowed) > masks_seen:
-                masks_seen = len(log.allowed)
-                share = log.allowed[-1] / info.vocab_size
-                outcome.shares.append(share)
-            else:
-                share = 0.0
-            style = FEW if share < FEW_SHARE else SOME if share < SOME_SHARE else MANY
-            shown.append(_text(info, piece.token_ids[:sampled]), style)
-            shown.append(_text(info, piece.token_ids[sampled:]), FORCED)
-            tokens.extend(piece.token_ids)
-            outcome.forced += piece.forced
+            for token_id in piece.token_ids:
+                allowed = log.choices[len(tokens)]
+                shown.append(decode(info.token_bytes(token_id)), _style(allowed, info.vocab_size))
+                tokens.append(token_id)
             live.update(Group(_block("grammar", shown), _status(info, log, len(tokens))))
 
         wall, cpu = time.perf_counter(), time.process_time()
         writer.write(prompt, TimedMatcher(GrammarMatcher(compiled), log), TOKENS, show)
         outcome.wall_seconds, outcome.cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
         outcome.tokens = len(tokens)
+        sampled = [allowed for allowed in log.choices[: len(tokens)] if allowed is not None and allowed > 1]
+        outcome.forced = len(tokens) - len(sampled)
+        outcome.shares = [allowed / info.vocab_size for allowed in sampled]
         check = GrammarMatcher(compiled)
         taken = check.accept_tokens(tokens)
         assert taken == len(tokens), "the loop writes only what the matcher allows"
@@ -166,7 +162,15 @@ def _write_constrained(console: Console, writer: Writer, prompt: list[int], comp
     return (b"".join(info.token_bytes(i) for i in tokens) + rest).decode("utf-8", "replace")
 
 
-def _text(info: TokenizerInfo, tokens: list[int] | tuple[int, ...]) -> str:
+def _style(allowed: int | None, vocab_size: int) -> str:
+    """The colour of a token by how many ids its mask left."""
+    if allowed is None or allowed == 1:
+        return FORCED
+    share = allowed / vocab_size
+    return FEW if share < FEW_SHARE else SOME if share < SOME_SHARE else MANY
+
+
+def _text(info: TokenizerInfo, tokens: list[int]) -> str:
     return b"".join(info.token_bytes(i) for i in tokens).decode("utf-8", "replace")
 
 
@@ -181,11 +185,12 @@ def _block(label: str, text: Text) -> Table:
 
 def _status(info: TokenizerInfo, log: MatcherLog, tokens: int) -> Padding:
     """The line under a text that is being written."""
-    if not log.allowed:
+    counts = [allowed for allowed in log.choices[-STATUS_TOKENS:] if allowed is not None]
+    if not counts or not log.mask_seconds:
         return Padding("")
-    allowed, size = log.allowed[-1], info.vocab_size
-    return Padding(Text(f"{tokens} tokens; the last mask allowed {allowed:,} of {size:,} ({allowed / size:.2%}) "
-                        f"and took {log.mask_seconds[-1] * 1e6:.1f} us", "dim"), (0, 0, 0, 12))
+    allowed, size = counts[-1], info.vocab_size
+    return Padding(Text(f"{tokens} tokens; the last choice was among {allowed:,} of {size:,} ({allowed / size:.2%}); "
+                        f"the last mask took {log.mask_seconds[-1] * 1e6:.1f} us", "dim"), (0, 0, 0, 12))
 
 
 def _verdict(console: Console, sample: Sample, text: str) -> bool:

@@ -28,7 +28,6 @@ class Piece:
     """A step of the model: the token it chose, and those that were forced after it."""
 
     token_ids: tuple[int, ...]
-    forced: int
 
 
 class Writer(Protocol):
@@ -80,7 +79,7 @@ class DecoderWriter:
         for event in stream(self._scheduler, prompt_ids, params, matcher):
             ids = tuple(i for i in event.token_ids if i not in stops)
             if ids:
-                show(Piece(ids, min(event.forced, len(ids))))
+                show(Piece(ids))
 
 
 class TransformersWriter:
@@ -121,7 +120,7 @@ class _Streamer:
         if self._prompt_seen:
             for token_id in value.reshape(-1).tolist():
                 if token_id not in self._stops:
-                    self._show(Piece((token_id,), 0))
+                    self._show(Piece((token_id,)))
         self._prompt_seen = True
 
     def end(self) -> None:

@@ -24,8 +24,8 @@ class MatcherLog:
     """Each ``fill_next_token_bitmask``."""
     other_seconds: float = 0.0
     """Everything else: accepting, undoing, forced tokens."""
-    allowed: list[int] = field(default_factory=list)
-    """How many ids each mask allowed."""
+    choices: list[int | None] = field(default_factory=list)
+    """For each token of the text: how many ids its mask allowed, None if no mask was asked for (it was forced)."""
 
     @property
     def seconds(self) -> float:
@@ -34,13 +34,18 @@ class MatcherLog:
 
 
 class TimedMatcher:
-    """Wraps a ``GrammarMatcher``; forks write into the same log."""
+    """Wraps a ``GrammarMatcher``. A fork writes into the same log, so a log is for one text: one of the forks moves.
 
-    __slots__ = ("_matcher", "log")
+    Masks may be asked for ahead, more than once, or between a step and its undoing; what counts for a token is the
+    last mask at its place.
+    """
+
+    __slots__ = ("_allowed", "_matcher", "log")
 
     def __init__(self, matcher: GrammarMatcher, log: MatcherLog | None = None) -> None:
         self._matcher = matcher
         self.log = MatcherLog() if log is None else log
+        self._allowed: int | None = None  # by the mask at this place, if one was asked for
 
     @property
     def compiled(self) -> CompiledGrammar:
@@ -54,13 +59,16 @@ class TimedMatcher:
         started = time.thread_time()
         apply = self._matcher.fill_next_token_bitmask(bitmask, index)
         self.log.mask_seconds.append(time.thread_time() - started)
-        self.log.allowed.append(self._matcher.allowed_token_count())
+        self._allowed = self._matcher.allowed_token_count()
         return apply
 
     def accept_token(self, token_id: int, /) -> bool:
         started = time.thread_time()
         taken = self._matcher.accept_token(token_id)
         self.log.other_seconds += time.thread_time() - started
+        if taken:
+            self.log.choices.append(self._allowed)
+            self._allowed = None
         return taken
 
     def compute_ff_tokens(self) -> list[int]:
@@ -73,6 +81,9 @@ class TimedMatcher:
         started = time.thread_time()
         self._matcher.rollback(n)
         self.log.other_seconds += time.thread_time() - started
+        if n:
+            self._allowed = self.log.choices[-n]
+            del self.log.choices[-n:]
 
     def fork(self) -> TimedMatcher:
         return TimedMatcher(self._matcher.fork(), self.log)

@@ -35,7 +35,7 @@ class RandomWriter:
         assert prompt_ids[0] == self.info.token_ids_by_text["<|im_start|>"][0]
         if matcher is None:
             for letter in b"no grammar":
-                show(Piece((letter,), 0))
+                show(Piece((letter,)))
             return
         matcher = matcher.fork()
         row = np.zeros(get_bitmask_shape(1, self.info.vocab_size), np.int32)
@@ -49,7 +49,7 @@ class RandomWriter:
                 break
             forced = matcher.compute_ff_tokens()[: max_tokens - written - 1]
             assert all(matcher.accept_token(one) for one in forced)
-            show(Piece((token, *forced), len(forced)))
+            show(Piece((token, *forced)))
             written += 1 + len(forced)
 
 
@@ -73,10 +73,31 @@ def test_the_log_counts_every_mask() -> None:
     matcher = TimedMatcher(GrammarMatcher(GrammarCompiler(writer.info).compile_regex("[a-c]{4}x")))
     pieces: list[Piece] = []
     writer.write(chat_prompt(writer.info, "go"), matcher, 50, pieces.append)
-    assert [len(p.token_ids) - p.forced for p in pieces] == [1, 1, 1, 1]
-    assert matcher.log.allowed == [3, 3, 3, 3, 1]
+    assert [len(piece.token_ids) for piece in pieces] == [1, 1, 1, 2]
+    assert matcher.log.choices == [3, 3, 3, 3, None, 1]
     assert len(matcher.log.mask_seconds) == 5
     assert matcher.log.seconds >= sum(matcher.log.mask_seconds) > 0
+
+
+def test_the_log_follows_what_is_undone() -> None:
+    from constrained.api.compiler import GrammarCompiler
+    from constrained.engine.matcher import GrammarMatcher
+
+    info = byte_info()
+    matcher = TimedMatcher(GrammarMatcher(GrammarCompiler(info).compile_regex("[a-c][a-b]x")))
+    row = np.zeros(get_bitmask_shape(1, info.vocab_size), np.int32)
+    matcher.fill_next_token_bitmask(row)
+    assert matcher.accept_token(ord("a")) and not matcher.accept_token(ord("c"))
+    matcher.rollback()
+    assert matcher.accept_token(ord("b"))
+    matcher.fill_next_token_bitmask(row)
+    matcher.fill_next_token_bitmask(row)
+    assert matcher.accept_token(ord("b")) and matcher.accept_token(ord("x"))
+    assert matcher.log.choices == [3, 2, None]
+    matcher.rollback(2)
+    assert matcher.log.choices == [3]
+    assert matcher.accept_token(ord("a"))
+    assert matcher.log.choices == [3, 2]
 
 
 def test_a_model_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
