@@ -1893,10 +1893,18 @@ class Automaton:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def fill_hole(self, v: cython.int, n: cython.int) -> cython.int:
-        """Hole node ``v`` over the stacks ``n``: HOLE stands directly below the elements of ``v``, or for all of ``n``."""
-        r: cython.int = self.memo_get(5, v, n)
+        """Hole node ``v`` over the stacks ``n``.
+
+        HOLE stands for all of ``n``, directly below elements, or one frame deeper (in the round of a counted loop),
+        never deeper: so this calls itself at most twice.
+        """
+        r: cython.int
         base: cython.int
         i: cython.int
+        k: cython.int
+        if v == HOLE_NODE:
+            return n
+        r = self.memo_get(5, v, n)
         if r != -2:
             return r
         base = self.it_len
@@ -1906,8 +1914,8 @@ class Automaton:
             elif self.el_n[i] == HOLE_NODE:
                 self.add_item(self.el_d[i], self.el_c[i], n)
             else:
-                with cython.gil:
-                    raise AssertionError("a region left the hole deeper than one frame")
+                k = self.fill_hole(self.el_n[i], n)
+                self.add_item(self.el_d[i], self.el_c[i], k)
         r = self.canonical(base)
         self.memo_put(5, v, n, r)
         return r
