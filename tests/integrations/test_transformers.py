@@ -115,6 +115,13 @@ def test_beams_reorder_rows(model: Any, beams: int, do_sample: bool) -> None:
         assert accepts(brackets, row, (STOP, OTHER_STOP))
 
 
+def test_more_beams_than_continuations(model: Any) -> None:
+    for beams in (2, 4, 6):
+        rows = generate(model, prompts(1), LogitsProcessor(matcher(exactly(60, 61, 62))), num_beams=beams,
+                        num_return_sequences=2)
+        assert rows == [[60, 61, 62, STOP]] * 2  # beams that find no place repeat others
+
+
 def test_beam_search_equals_a_stateless_processor(model: Any) -> None:
     class Stateless(transformers.LogitsProcessor):  # type: ignore[misc, name-defined]
         def __call__(self, input_ids: Any, scores: Any) -> Any:
