@@ -33,37 +33,21 @@ class KVCache(SlotTable):
 
     def __init__(self, config: CoreConfig, n_slots: int, max_len: int, dtype: torch.dtype = torch.float32,
                  device: torch.device | str = "cpu") -> None:
-        super().__init__(n_slots, max_len)
-        shape = (config.n_layers, n_slots, config.n_kv_heads, max_len, config.head_dim)
-        self.keys = torch.zeros(shape, dtype=dtype, device=device)
-        self.values = torch.zeros(shape, dtype=dtype, device=device)
-        self.group = config.n_heads // config.n_kv_heads
+        super().__init__(config, n_slots, max_len, dtype, device)
         self._written = [0] * n_slots
 
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.keys.dtype
-
-    @property
-    def device(self) -> torch.device:
-        return self.keys.device
-
-    def fits(self, config: CoreConfig) -> bool:
-        layers, _, kv_heads, _, head_dim = self.keys.shape
-        return (layers, kv_heads, head_dim) == (config.n_layers, config.n_kv_heads, config.head_dim)
-
-    @property
-    def n_bytes(self) -> int:
-        return 2 * self.keys.numel() * self.keys.element_size()
-
     def plan(self, slots: Sequence[int], lengths: Sequence[int], n_new: Sequence[int]) -> AttentionPlan:
-        self.rewind(slots, lengths)
+        self.prepare(slots, lengths, n_new)
         return AttentionPlan(self, slots, lengths, n_new)
 
-    def commit(self, slots: Sequence[int], ends: Sequence[int]) -> None:
-        super().commit(slots, ends)
-        for slot, end in zip(slots, ends, strict=True):
-            self._written[slot] = max(self._written[slot], end)
+    def prepare(self, slots: Sequence[int], lengths: Sequence[int], n_new: Sequence[int]) -> None:
+        """Roll rows back to ``lengths`` and note how far they will be written, before a pass writes them."""
+        self.rewind(slots, lengths)
+        for slot, length, new in zip(slots, lengths, n_new, strict=True):
+            self._written[slot] = max(self._written[slot], length + new)
+
+    def _shape(self, config: CoreConfig, n_slots: int, max_len: int) -> tuple[int, ...]:
+        return config.n_layers, n_slots, config.n_kv_heads, max_len, config.head_dim
 
     def _clear(self, slot: int) -> None:
         super()._clear(slot)

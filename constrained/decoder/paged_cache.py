@@ -71,32 +71,12 @@ class PagedCache(SlotTable):
     def __init__(self, config: CoreConfig, n_slots: int, max_len: int, dtype: torch.dtype = torch.float32,
                  device: torch.device | str = "cpu", *, block_size: int = DEFAULT_BLOCK,
                  n_blocks: int | None = None) -> None:
-        super().__init__(n_slots, max_len)
-        if block_size < 1:
-            raise ModelError(f"block_size must be positive, not {block_size}")
+        if block_size < 1 or (n_blocks is not None and n_blocks < 1):
+            raise ModelError(f"block_size ({block_size}) and n_blocks ({n_blocks}) must be positive")
         self.block_size = block_size
         self.pool = BlockPool(n_slots * -(-max_len // block_size) if n_blocks is None else n_blocks)
-        shape = (config.n_layers, self.pool.n_blocks, block_size, config.n_kv_heads, config.head_dim)
-        self.keys = torch.zeros(shape, dtype=dtype, device=device)
-        self.values = torch.zeros(shape, dtype=dtype, device=device)
-        self.group = config.n_heads // config.n_kv_heads
         self._tables: list[list[int]] = [[] for _ in range(n_slots)]
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.keys.dtype
-
-    @property
-    def device(self) -> torch.device:
-        return self.keys.device
-
-    def fits(self, config: CoreConfig) -> bool:
-        layers, _, _, kv_heads, head_dim = self.keys.shape
-        return (layers, kv_heads, head_dim) == (config.n_layers, config.n_kv_heads, config.head_dim)
-
-    @property
-    def n_bytes(self) -> int:
-        return 2 * self.keys.numel() * self.keys.element_size()
+        super().__init__(config, n_slots, max_len, dtype, device)
 
     def block_table(self, slot: int) -> tuple[int, ...]:
         """Blocks of a slot, in order of position."""
@@ -118,6 +98,9 @@ class PagedCache(SlotTable):
         for slot, length, new in zip(slots, lengths, n_new, strict=True):
             self._prepare(slot, length, new)
         return PagedPlan(self, slots, lengths, n_new)
+
+    def _shape(self, config: CoreConfig, n_slots: int, max_len: int) -> tuple[int, ...]:
+        return config.n_layers, self.pool.n_blocks, self.block_size, config.n_kv_heads, config.head_dim
 
     def _make_room(self, needed: int) -> None:
         """Evict remembered free slots, longest free first, until ``needed`` blocks are free."""

@@ -36,11 +36,17 @@ class Plan(Protocol):
 
 
 class SlotTable:
-    """Slots ``0 .. n_slots - 1`` of at most ``max_len`` tokens each. Subclasses hold the tensors."""
+    """Slots ``0 .. n_slots - 1`` of at most ``max_len`` tokens each. Subclasses lay out ``keys`` and ``values``."""
 
-    def __init__(self, n_slots: int, max_len: int) -> None:
+    def __init__(self, config: CoreConfig, n_slots: int, max_len: int, dtype: torch.dtype,
+                 device: torch.device | str) -> None:
         if n_slots < 1 or max_len < 1:
             raise ModelError(f"a cache needs at least one slot of one token, not {n_slots} of {max_len}")
+        self._sizes = _sizes(config)
+        self.group = config.n_heads // config.n_kv_heads
+        shape = self._shape(config, n_slots, max_len)
+        self.keys = torch.zeros(shape, dtype=dtype, device=device)
+        self.values = torch.zeros(shape, dtype=dtype, device=device)
         self.n_slots = n_slots
         self.max_len = max_len
         self._lengths = [0] * n_slots
@@ -171,16 +177,21 @@ class SlotTable:
     @property
     def dtype(self) -> torch.dtype:
         """Of keys and values."""
-        raise NotImplementedError
+        return self.keys.dtype
 
     @property
     def device(self) -> torch.device:
         """Where keys and values lie."""
-        raise NotImplementedError
+        return self.keys.device
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of keys and values."""
+        return 2 * self.keys.numel() * self.keys.element_size()
 
     def fits(self, config: CoreConfig) -> bool:
         """Whether a model of these layers and heads can use this cache."""
-        raise NotImplementedError
+        return self._sizes == _sizes(config)
 
     def plan(self, slots: Sequence[int], lengths: Sequence[int], n_new: Sequence[int]) -> Plan:
         """How one forward pass writes and reads this cache. Rows must have passed :meth:`check_rows`."""
@@ -206,6 +217,10 @@ class SlotTable:
         self._lengths[slot] = 0
         self._tokens[slot] = None
 
+    def _shape(self, config: CoreConfig, n_slots: int, max_len: int) -> tuple[int, ...]:
+        """Of ``keys`` and ``values``."""
+        raise NotImplementedError
+
     def _copy(self, src: int, dst: int, length: int) -> None:
         raise NotImplementedError
 
@@ -216,3 +231,7 @@ class SlotTable:
             live = False
         if not live:
             raise ModelError(f"slot {slot!r} is not allocated")
+
+
+def _sizes(config: CoreConfig) -> tuple[int, int, int, int]:
+    return config.n_layers, config.n_heads, config.n_kv_heads, config.head_dim

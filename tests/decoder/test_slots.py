@@ -270,7 +270,8 @@ def test_block_pool():
 
 
 @pytest.mark.parametrize("make", [lambda: KVCache(CONFIG, 0, 4), lambda: KVCache(CONFIG, 1, 0),
-                                  lambda: PagedCache(CONFIG, 1, 4, block_size=0)])
+                                  lambda: PagedCache(CONFIG, 1, 4, block_size=0),
+                                  lambda: PagedCache(CONFIG, 1, 4, n_blocks=-1)])
 def test_impossible_sizes(make):
     with pytest.raises(ModelError):
         make()

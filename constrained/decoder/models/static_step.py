@@ -64,7 +64,7 @@ class StaticStep:
 
         Rows must have passed ``check_rows``; the caller commits the new lengths.
         """
-        self._cache.rewind(slots, lengths)
+        self._cache.prepare(slots, lengths, [1] * len(slots))
         device = self._cache.device
         rows = torch.tensor(slots).to(device, non_blocking=True)
         self._tokens[rows] = tokens
