@@ -61,7 +61,7 @@ def check(console: Console, path: str, *, regex: bool, dialect: str, root: str, 
     count, warned = len(rules.rules), len(report.warnings())
     found = f"{count} rule{'s' * (count != 1)}, {warned or 'no'} warning{'s' * (warned != 1)}"
     console.print(Text.assemble((path, "bold"), ": ", ("ok" if ok else "refused (--strict)",
-                                                      "bold green" if ok else "bold red"), f", {found}"))
+                                                      "bold green" if ok else "bold red"), f", {found}"), soft_wrap=True)
     return 0 if ok else 1
 
 
