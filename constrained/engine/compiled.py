@@ -55,8 +55,12 @@ class CompiledGrammar:
         self.program = lower(
             rules, limits, unspellable=tokenizer_info.unspellable_bytes, resolve_tokens=self.tables.resolve
         )
+        try:
+            automaton = Automaton(self.program, limits.max_threads)
+        except ThreadLimitReached as error:
+            raise limit_error(error, self) from None
         self.automaton = TokenAutomaton(
-            Automaton(self.program, limits.max_threads),
+            automaton,
             self.tables.trie,
             list(tokenizer_info.stop_token_ids),
             self.program.regions,

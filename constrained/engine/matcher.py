@@ -69,7 +69,7 @@ class GrammarMatcher:
         self._fill_at = self._auto.fill_at
         self._next_state = self._auto.next
         self._quick = NATIVE and compiled.live is None and not self._stops_given
-        self._array: Any = None
+        self._array: Any = self  # nobody's bitmask; None is one that callers pass
         self._row = 0
         self._address = 0
         stops = info.stop_token_ids if override_stop_tokens is None else (
