@@ -129,8 +129,30 @@ def _trie(classes: tuple[Ranges, ...], escapes: str) -> SpelledTrie:
 
 def spelled_dfa(dfa: Dfa, escapes: str, limits: Limits) -> ByteDfa:
     """The texts of ``dfa`` as they are written between quotation marks. Raises GrammarLimitError."""
+    if escapes != "any":
+        live = {index for row in dfa.rows for index, target in enumerate(row) if target != DEAD}
+        if all(dfa.classes[index][-1][1] < 0x7F and intersection(dfa.classes[index], _PLAIN) == dfa.classes[index]
+               for index in live):
+            return _plain_dfa(dfa, live)
     rows, accepting = dfa.to_bytes(_trie(dfa.classes, escapes), limits=limits)
     return ByteDfa(rows, accepting)
+
+
+def _plain_dfa(dfa: Dfa, live: set[int]) -> ByteDfa:
+    """The same where all characters are bytes that nothing escapes."""
+    pieces = sorted((first, last, index) for index in live for first, last in dfa.classes[index])
+    rows = []
+    for targets in dfa.rows:
+        row: _Entries = []
+        for first, last, index in pieces:
+            target = targets[index]
+            if target != DEAD:
+                if row and row[-1][2] == target and row[-1][1] + 1 == first:
+                    row[-1] = (row[-1][0], last, target)
+                else:
+                    row.append((first, last, target))
+        rows.append(tuple(row))
+    return ByteDfa(tuple(rows), dfa.accepting)
 
 
 @lru_cache(maxsize=4096)

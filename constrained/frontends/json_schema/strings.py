@@ -41,7 +41,7 @@ from constrained.regex.dfa import Dfa, minimise
 from constrained.regex.rewrite import has_assertions, is_nothing
 from constrained.regex.syntax import Node
 
-__all__ = ["ANY_STRING", "NOTHING", "Language", "StringShape", "format_language", "pattern_language"]
+__all__ = ["ANY_STRING", "NOTHING", "Language", "StringShape", "named_format", "pattern_language"]
 
 #: What matches no text.
 NOTHING = Choice(())
@@ -91,12 +91,12 @@ def pattern_language(pattern: str, limits: Limits = _DEFAULT_LIMITS) -> Language
 
 
 @lru_cache(maxsize=256)
-def format_language(name: str, draft: str = "2020-12", limits: Limits = _DEFAULT_LIMITS) -> Language | None:
+def named_format(name: str, draft: str = "2020-12") -> Language | None:
     """The strings of a format; None where the format is unknown or says nothing of strings."""
-    from constrained.frontends.json_schema.formats import format_tree
+    from constrained.frontends.json_schema.formats import format_language  # many tables: only where a format is used
 
-    tree = format_tree(name, draft)
-    return None if tree is None else Language(f"format {name}", tree)
+    tree, dfa = format_language(name, draft)
+    return None if tree is None and dfa is None else Language(f"format {name}", tree, dfa)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +129,11 @@ class StringShape:
 
     @staticmethod
     def from_format(name: str, limits: Limits | None = None, *, draft: str = "2020-12") -> StringShape | None:
-        """Strings of a format as ``draft`` means it; None where the format is unknown or says nothing of strings."""
-        found = format_language(name, draft, limits or _DEFAULT_LIMITS)
+        """Strings of a format as ``draft`` means it; None where the format is unknown or says nothing of strings.
+
+        ``formats.RESTRICTED`` and ``formats.RELAXED`` name what is not exact.
+        """
+        found = named_format(name, draft)
         return None if found is None else StringShape(languages=(found,))
 
     def exclude_values(self, values: Iterable[str]) -> StringShape:
@@ -230,6 +233,9 @@ class StringShape:
     def to_expr(self, policy: TextPolicy, limits: Limits = _DEFAULT_LIMITS) -> Expr:
         """The JSON texts of the members, quotation marks included. ``NOTHING`` where there surely is none.
 
+        Only where nothing but lengths and single strings is asked do ``policy.string_escapes`` count: a pattern or a
+        format takes the canonical spelling, whose automaton is a sixth as large.
+
         Raises GrammarLimitError (``max_dfa_states``) where patterns and lengths do not go together cheaply.
         """
         return _expression(self, policy.string_escapes, limits)
@@ -252,7 +258,7 @@ def _expression(shape: StringShape, escapes: str, limits: Limits) -> Expr:
         options = [Literal(data) for value in shape.values for data in canonical_spellings(value)]
         return options[0] if len(options) == 1 else Choice(tuple(options))
     if shape.languages:
-        body = _of_languages(shape, escapes, limits)
+        body = _of_languages(shape, "canonical", limits)
     elif not shape.excluded:
         body = _of_length(shape.minimum, shape.maximum, escapes)
     elif escapes == "canonical" and shape.minimum == 0 and shape.maximum is None:

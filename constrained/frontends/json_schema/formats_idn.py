@@ -1,0 +1,3 @@
+from constrained.regex.syntax import Node
+def idn_hostname() -> Node | None:
+    return None
