@@ -238,7 +238,7 @@ class StringShape:
 
         Raises GrammarLimitError (``max_dfa_states``) where patterns and lengths do not go together cheaply.
         """
-        return _expression(self, policy.string_escapes, limits)
+        return _expression(self, "canonical" if self.languages else policy.string_escapes, limits)
 
     def to_key_expr(self, policy: TextPolicy, limits: Limits = _DEFAULT_LIMITS) -> Expr:
         """The same as keys of an object: in canonical spelling only."""
@@ -258,7 +258,7 @@ def _expression(shape: StringShape, escapes: str, limits: Limits) -> Expr:
         options = [Literal(data) for value in shape.values for data in canonical_spellings(value)]
         return options[0] if len(options) == 1 else Choice(tuple(options))
     if shape.languages:
-        body = _of_languages(shape, "canonical", limits)
+        body = _of_languages(shape, escapes, limits)
     elif not shape.excluded:
         body = _of_length(shape.minimum, shape.maximum, escapes)
     elif escapes == "canonical" and shape.minimum == 0 and shape.maximum is None:

@@ -1,0 +1,228 @@
+"""The formats against the official suite, other implementations of their standards, and their own patterns."""
+
+from __future__ import annotations
+
+import base64
+import calendar
+import ipaddress
+import json
+import uuid
+from functools import cache
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constrained.frontends.json_schema.format_data import DATA
+from constrained.frontends.json_schema.format_tables import packed, unpacked
+from constrained.frontends.json_schema.formats import FORMATS, RELAXED, RESTRICTED, tabled
+from constrained.frontends.json_schema.numbers import NumberShape
+from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.frontends.json_schema.strings import StringShape
+from constrained.grammar.ir import RuleSet
+from constrained.limits import Limits
+from constrained.regex import dfa as automata
+from tests import oracles_regular
+from tests.shared_data import shared_dir
+
+LIMITS = Limits()
+DRAFTS = ("draft4", "draft6", "draft7", "draft2019-09", "draft2020-12")
+
+_PUNYCODE = "RESTRICTED: punycode labels are not offered"
+_LEAP = "RESTRICTED: a leap second only with the offset Z or 00:00"
+_NAMES = "RESTRICTED: names of groups and back-references"
+
+#: Valid strings of the suite that are not accepted, by format: each with its reason. None may be the reverse.
+NOT_OFFERED: dict[tuple[str, str], str] = {
+    ("time", "01:29:60+01:30"): _LEAP,
+    ("time", "23:29:60+23:30"): _LEAP,
+    ("time", "15:59:60-08:00"): _LEAP,
+    ("time", "00:29:60-23:30"): _LEAP,
+    ("date-time", "1998-12-31T15:59:60.123-08:00"): _LEAP,
+    ("regex", "(?<name>x)"): _NAMES,
+    ("regex", "(?<n>a)\\k<n>"): _NAMES,
+}
+
+
+def reason(name: str, text: str) -> str | None:
+    """Why a valid string is not accepted; None: it has to be."""
+    if name in ("hostname", "idn-hostname") and "xn--" in text:
+        return _PUNYCODE
+    return NOT_OFFERED.get((name, text))
+
+
+def suite() -> list[tuple[str, str, str, bool, str]]:
+    """(draft, format, text, whether it is valid, description) of every string in the suite."""
+    shared = shared_dir()
+    found = []
+    for draft in DRAFTS if shared is not None else ():
+        folder = shared / "data" / "json-schema-test-suite" / "tests" / draft / "optional" / "format"
+        for path in sorted(folder.glob("*.json")):
+            for group in json.loads(path.read_text(encoding="utf-8")):
+                name = group["schema"].get("format")
+                found += [(draft, name, test["data"], test["valid"], test["description"]) for test in group["tests"]
+                          if isinstance(name, str) and isinstance(test["data"], str)]
+    return found
+
+
+@cache
+def shape_of(name: str, draft: str = "2020-12") -> StringShape | None:
+    return StringShape.from_format(name, draft=draft.removeprefix("draft"))
+
+
+@cache
+def rules_of(name: str, draft: str = "2020-12") -> RuleSet | None:
+    shape = shape_of(name, draft)
+    return None if shape is None else RuleSet({"root": shape.to_expr(TextPolicy())}, "root")
+
+
+def accepts(name: str, text: str, draft: str = "2020-12") -> bool:
+    """Through the IR of the JSON string."""
+    rules = rules_of(name, draft)
+    assert rules is not None
+    return oracles_regular.accepts(rules, json.dumps(text, ensure_ascii=False))
+
+
+@pytest.mark.skipif(shared_dir() is None, reason="the shared data are not here (set CONSTRAINED_SHARED)")
+def test_the_official_suite() -> None:
+    cases = suite()
+    assert len(cases) > 1000
+    wrong, withheld = [], 0
+    for draft, name, text, valid, description in cases:
+        if rules_of(name, draft) is None:
+            assert valid or name not in FORMATS, f"{draft} {name}"
+            continue
+        accepted = accepts(name, text, draft)
+        if accepted == valid:
+            continue
+        if valid and reason(name, text) is not None:
+            withheld += 1
+        else:
+            wrong.append(f"{draft} {name}: {text!r} is {'valid' if valid else 'invalid'}: {description}")
+    assert wrong == []
+    assert withheld / len(cases) < 0.05
+
+
+def test_every_reason_is_documented() -> None:
+    for (name, _text), why in NOT_OFFERED.items():
+        assert why.startswith("RESTRICTED") and name in RESTRICTED
+    assert set(RELAXED) | set(RESTRICTED) <= {*FORMATS, "regex", "idn-hostname"}
+
+
+def test_the_tables_are_those_of_the_patterns() -> None:
+    made = dict(tabled())
+    assert made.keys() == DATA.keys()
+    for name, dfa in made.items():
+        kept = unpacked(DATA[name])
+        assert packed(kept) == DATA[name]
+        if len(dfa.rows) > 150:
+            assert packed(dfa) == DATA[name], f"{name}: run python -m constrained.frontends.json_schema.format_tables"
+            continue
+        for left, right in ((dfa, kept), (kept, dfa)):
+            assert automata.is_empty(automata.intersection(left, automata.complement(right), LIMITS)), name
+
+
+# -- other implementations -------------------------------------------------------------------------------------------
+
+DIGITS = st.integers(0, 9999)
+
+
+@given(st.integers(0, 9999), st.integers(0, 13), st.integers(0, 32))
+@settings(max_examples=300, deadline=None)
+def test_dates(year: int, month: int, day: int) -> None:
+    valid = 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year or 400, month)[1]
+    assert shape_of("date").contains(f"{year:04}-{month:02}-{day:02}") == valid
+
+
+@given(st.datetimes(), st.integers(-1439, 1439), st.sampled_from(["T", "t"]))
+@settings(max_examples=100, deadline=None)
+def test_times(moment: object, offset: int, letter: str) -> None:
+    sign, offset = "-" if offset < 0 else "+", abs(offset)
+    text = f"{moment:%Y-%m-%d}".rjust(10, "0") + f"{letter}{moment:%H:%M:%S.%f}{sign}{offset // 60:02}:{offset % 60:02}"
+    assert shape_of("date-time").contains(text)
+    assert shape_of("time").contains(text[11:])
+    assert not shape_of("date-time").contains(text[:-1]) and not shape_of("time").contains(text)
+
+
+@given(st.ip_addresses(v=6), st.text("0123456789abcdef:.", max_size=20))
+@settings(max_examples=300, deadline=None)
+def test_addresses(address: ipaddress.IPv6Address, text: str) -> None:
+    for written in (str(address), address.exploded, str(address).upper(), text, f"::{text}"):
+        try:
+            ipaddress.IPv6Address(written)
+            valid = True
+        except ValueError:
+            valid = False
+        assert shape_of("ipv6").contains(written) == valid, written
+
+
+@given(st.lists(st.integers(0, 300), min_size=3, max_size=5), st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_ipv4(parts: list[int], padded: bool) -> None:
+    text = ".".join(f"{part:02}" if padded else str(part) for part in parts)
+    valid = len(parts) == 4 and max(parts) < 256 and not (padded and min(parts) < 10)
+    assert shape_of("ipv4").contains(text) == valid
+    assert shape_of("uri").contains(f"http://[::{text}]/") == valid
+
+
+@given(st.uuids(), st.binary(max_size=12))
+@settings(max_examples=50, deadline=None)
+def test_identifiers_and_bytes(identifier: uuid.UUID, data: bytes) -> None:
+    assert shape_of("uuid").contains(str(identifier))
+    text = base64.b64encode(data).decode()
+    assert shape_of("byte").contains(text)
+    if text:
+        assert not shape_of("byte").contains(text[:-1]) and not shape_of("byte").contains("=" + text[1:])
+
+
+@given(st.from_regex(r"[a-z]{1,4}:(//[a-z.\[\]:0-9]{0,9})?[a-z/?#:@%0-9A-F]{0,9}", fullmatch=True))
+@settings(max_examples=300, deadline=None)
+def test_references(text: str) -> None:
+    """A URI is a reference and an IRI; what a reference adds has no scheme; the parts put together are the whole."""
+    uri = shape_of("uri").contains(text)
+    assert shape_of("iri").contains(text) == uri
+    reference = shape_of("uri-reference").contains(text)
+    assert shape_of("iri-reference").contains(text) == reference
+    assert reference or not uri
+    if uri:
+        assert urlsplit(text).scheme == text.split(":")[0]
+        rest = text.split(":", 1)[1]
+        if rest.startswith(("/", "?", "#")):
+            assert shape_of("uri-reference").contains(rest)
+
+
+@pytest.mark.parametrize(("text", "valid"), [
+    ("a.b", True), ("a" * 63, True), ("a" * 64, False), ("a--b", True), ("ab--c", False), ("a-", False), ("-a", False),
+    ("a.b.c.d.e.f", True), (".".join(["a" * 63] * 3), True), (".".join(["a" * 63] * 4), False),
+    ("a" * 63 + ".b" * 7, True), (".".join("1234567890abcdef") + ".ip6.arpa", True), ("a1-b2.c3", True), ("ab-c", True),
+    ("ab-", False), ("abc-", False), ("a-b-", False), ("abcd", True), ("ab-d", True), ("a---b", False),
+])
+def test_host_names(text: str, valid: bool) -> None:
+    assert accepts("hostname", text) == valid
+
+
+def test_host_names_fit() -> None:
+    """No name of more than 253 characters: the longest of each set of labels."""
+    for counts in ([63, 63, 63, 61], [63, *[25] * 7], [15] * 15, [4] * 50):
+        name = ".".join("a" * count for count in counts)
+        assert len(name) <= 253 and accepts("hostname", name)
+        assert not accepts("hostname", name + ".a") or len(name) + 2 <= 253
+
+
+def test_regex_is_read_by_our_own_parser() -> None:
+    from constrained.regex import parse_ecma
+
+    dfa = shape_of("regex").dfa(LIMITS)
+    texts = ["a{2,3}", "(?:a|b)*?", r"\p{Lu}+", r"[^\w-]", "(?<!a)b", r"\u{1F600}", "[a-z0-9]{2,}", r"^\d+$"]
+    for text in texts:
+        assert dfa.accepts(text)
+        parse_ecma(text, LIMITS)
+
+
+def test_number_formats() -> None:
+    for name in ("int32", "int64", "float", "double"):
+        assert NumberShape.from_format(name) is not None
+        assert StringShape.from_format(name) is None
+    assert NumberShape.from_format("date") is None
+    assert StringShape.from_format("unknown") is None
