@@ -423,3 +423,12 @@ def test_a_given_cache_is_used(llama) -> None:
     answers = generate(scheduler, prompts(3, seed=9, longest=8), SamplingParams(seed=1, max_tokens=None))
     assert all(a.finish_reason in ("length", "stop") for (a,) in answers)
     assert all(a.usage.prompt_tokens + len(a.token_ids) <= 20 for (a,) in answers)
+
+
+def test_deterministic_log_probabilities_are_bit_equal_whatever_the_batch(llama) -> None:
+    given = prompts(5, seed=14)
+    params = SamplingParams(seed=2, max_tokens=6, logprobs=2, raw_logprobs=True)
+    together = generate(make_scheduler(llama, max_batch=4, deterministic=True), given, params)
+    for prompt, (answer,) in zip(given, together, strict=True):
+        alone = generate(make_scheduler(llama, max_batch=1, deterministic=True), [prompt], params)[0][0]
+        assert answer.logprobs == alone.logprobs  # no tolerance
