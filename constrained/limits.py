@@ -28,8 +28,8 @@ class Limits:
     max_dfa_states: int = 20_000
     """States of one look-around or intersection, which is determinised while compiling. About 10 us each."""
 
-    max_repeat: int = (1 << 31) - 1
-    """Largest finite bound in a counted repetition. Counters are 32-bit registers."""
+    max_repeat: int = 1_000_000_000
+    """Largest bound in a counted repetition; it cannot be raised. Counters are 32-bit registers with marks above it."""
 
     max_threads: int = 20_000
     """Live alternatives of one automaton state (counter sets and ambiguity). A step costs about 0.1 us each."""
@@ -57,3 +57,5 @@ class Limits:
             value = getattr(self, field.name)
             if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
                 raise ValueError(f"Limits.{field.name} must be a positive int, not {value!r}")
+        if self.max_repeat > 1_000_000_000:
+            raise ValueError("Limits.max_repeat is at most 1,000,000,000")

@@ -41,12 +41,23 @@ def find_regions(net: Network, starts: list[int]) -> tuple[list[bytes], list[int
     wide = [p for p in range(n) if width[p] >= WIDE and not net.call_edges[p] and p not in net.token_edges]
     loop_region = _loop_regions(net, starts, width, region, members)
     for component in _components(net, [p for p in wide if region[p] == 0]):
+        component = _without_narrow(net, component, width)
         members.append(component)
         for q in component:
             region[q] = len(members) - 1
     _lead_ins(net, width, region, members)
     partitions = [partition_bytes([net.byte_edges[p] for p in positions]) for positions in members[1:]]
     return [b"", *partitions], region, loop_region
+
+
+def _without_narrow(net: Network, positions: list[int], width: list[int]) -> list[int]:
+    """Leave out what reads few ASCII bytes: escapes, and their digits.
+
+    They would split the letters of every word into hexadecimal and other ones. Left out, an escape is a way out of
+    the region, walked from its backslash; the parts of longer characters stay in.
+    """
+    return [p for p in positions
+            if width[p] == 0 or width[p] >= WIDE or any(hi >= 0x80 for _, hi, _ in net.byte_edges[p])]
 
 
 def _components(net: Network, wide: list[int]) -> list[list[int]]:
@@ -113,6 +124,7 @@ def _loop_regions(net: Network, starts: list[int], width: list[int], region: lis
             known = 0
             body = _bytes_only(net, starts[rule])
             if body is not None and any(width[q] >= WIDE for q in body):
+                body = _without_narrow(net, body, width)
                 known = len(members)
                 members.append(body)
                 for q in body:

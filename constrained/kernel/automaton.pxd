@@ -7,6 +7,8 @@ cdef int ROOT_NODE
 cdef int HOLE_NODE
 cdef unsigned long long MIX
 cdef long long FAR
+cdef int FAR_LOW
+cdef int FAR_HIGH
 cdef int* grow_int(int* old, Py_ssize_t count) noexcept nogil
 cdef long long* grow_long(long long* old, Py_ssize_t count) noexcept nogil
 cdef int* copy_ints(int* old, int[::1] values) noexcept
@@ -19,6 +21,7 @@ cdef int _bit(int k) noexcept nogil
 cdef class Automaton:
     cdef cython.pymutex lock
     cdef readonly int epoch
+    cdef int far
     cdef int max_threads
     cdef int n_positions
     cdef int n_rules

@@ -51,6 +51,8 @@ ROOT_NODE = cython.declare(cython.int, 1)
 HOLE_NODE = cython.declare(cython.int, 2)
 MIX = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 FAR = cython.declare(cython.longlong, 1 << 60)
+FAR_LOW = cython.declare(cython.int, 0x3FFFFFF0)
+FAR_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
 
 
 class ThreadLimitReached(Exception):
@@ -183,6 +185,7 @@ class Automaton:
     def __init__(self, program, max_threads: cython.int):
         """``program``: a ``kernel.program.Program``. ``max_threads``: largest number of elements of one node."""
         self.max_threads = max_threads
+        self.far = 1 << 30
         self._load(program)
         self._reset()
 
@@ -1307,12 +1310,19 @@ class Automaton:
         base: cython.int = self.it_len
         d: cython.int
         last: cython.int = self.l_max[loop]
-        if last < 0 and c > self.l_min[loop]:
+        if c > FAR_LOW:
+            # only in hole nodes: a count so far from its bounds that no token reaches them does not change
+            c = FAR_LOW if c == FAR_LOW + 1 else FAR_HIGH
+            last = -1
+        elif n == HOLE_NODE and c >= self.l_min[loop] and (last < 0 or last - c > self.far):
+            c = FAR_HIGH
+            last = -1
+        elif last < 0 and c > self.l_min[loop]:
             c = self.l_min[loop]
         if last < 0 or c < last:
             d = self.loop_det(loop)
             self.add_item(d, c, n)
-        if c >= self.l_min[loop]:
+        if c >= self.l_min[loop] and c != FAR_LOW:
             if self.l_next_det[loop] < 0:
                 self.buf[0] = self.l_next[loop]
                 d = self.closure(1)
@@ -1946,7 +1956,7 @@ def _bit(k: cython.int) -> cython.int:
 
 # Uncompiled, attributes do not exist until they are set; compiled, automaton.pxd declares them.
 _COUNTERS = """
-epoch max_threads n_positions n_rules n_loops n_classes n_token_sets start_position start generation
+epoch far max_threads n_positions n_rules n_loops n_classes n_token_sets start_position start generation
 n_generation d_count d_cap d_pool_len d_pool_cap d_table_size d_rows_len d_rows_cap calls_len calls_cap
 firsts_len firsts_cap n_count n_cap el_len el_cap n_table_size exp_len exp_cap rows_len rows_cap it_len it_cap
 tr_len tr_cap un_len un_cap g_count g_cap g_pool_len g_pool_cap g_table_size m_size m_count buf_cap heap_len

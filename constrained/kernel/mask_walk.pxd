@@ -1,11 +1,13 @@
 cimport cython
 
 from constrained.kernel.automaton cimport Automaton, grow_int
-from constrained.kernel.token_trie cimport ClassTrie, TokenTrie, grow_uint
+from constrained.kernel.token_trie cimport RegionTokens, TokenTrie, grow_uint
 
 cdef int SMALL_SUBTREE
 cdef int LIST_MAX
 cdef int HOLE
+cdef int FAR_COUNT_LOW
+cdef int FAR_COUNT_HIGH
 cdef int _fill_one(TokenAutomaton one, long long handle, unsigned int* out) except -1 nogil
 cdef long long _next_one(TokenAutomaton one, long long handle, int token) except -1 nogil
 
@@ -14,7 +16,7 @@ cdef class TokenAutomaton:
     cdef Automaton a
     cdef TokenTrie t
     cdef object regions
-    cdef object tries
+    cdef object wides
     cdef readonly int vocab_size
     cdef readonly int words
     cdef readonly int n_sets
@@ -22,6 +24,9 @@ cdef class TokenAutomaton:
     cdef long long max_mask_bytes
     cdef long long max_walk_nodes
     cdef long long visited
+    cdef int nu_cap
+    cdef int st_cap
+    cdef int numbering
     cdef int n_tasks
     cdef int task_cap
     cdef int n_rest
@@ -30,8 +35,6 @@ cdef class TokenAutomaton:
     cdef int w_cap
     cdef int x_len
     cdef int x_cap
-    cdef int cn_len
-    cdef int cn_cap
     cdef int n_lists
     cdef int list_cap
     cdef int xl_used
@@ -39,9 +42,11 @@ cdef class TokenAutomaton:
     cdef int mk_len_used
     cdef int mk_cap
     cdef int mk_table_size
-    cdef long long inside_cap
     cdef long long pool_len
     cdef long long pool_cap
+    cdef int* nu
+    cdef int* nu_gen
+    cdef int* st_node
     cdef int* class_off
     cdef int* class_bytes
     cdef int* path
@@ -52,12 +57,9 @@ cdef class TokenAutomaton:
     cdef int* first
     cdef int* w_exit
     cdef int* w_nexit
-    cdef int* w_trie
     cdef int* x_v
     cdef int* x_w
-    cdef int* x_cn
-    cdef int* x_ncn
-    cdef int* cn
+    cdef int* x_v_index
     cdef int* xl_off
     cdef int* xl_len
     cdef int* xl
@@ -68,8 +70,8 @@ cdef class TokenAutomaton:
     cdef unsigned int* scratch
     cdef unsigned int* set_rows
     cdef unsigned int* stop_row
-    cdef unsigned int* inside
     cdef unsigned int* pool
+    cdef unsigned int** w_row
     cdef int _forget(self) except -1 nogil
     cdef int _out_of_memory(self) except -1 nogil
     cdef int _push_task(self, int x, int node) except -1 nogil
@@ -85,8 +87,9 @@ cdef class TokenAutomaton:
     cdef int _wide(self, int u, int region, int n, int x) except -1 nogil
     cdef int _exit_list(self, int e, int b) except -1 nogil
     cdef int _gather(self, int e, int b) except -1
+    cdef int _need_numbers(self, int count) except -1
     cdef int _build_wide(self, int u, int region, int x) except -1
-    cdef int _add_exit(self, int w, int v, list class_nodes) except -1
+    cdef int _add_exit(self, int w, int v, int number) except -1
     cdef int mask_of(self, int node) except -1 nogil
     cdef int _mark_token_sets(self, int node) except -1 nogil
     cdef int _store(self) except -1 nogil

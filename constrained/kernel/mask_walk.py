@@ -14,7 +14,10 @@ Hole nodes
     every stack and every count that is far from its bounds.
 
     wide[w]   what is known for (hole node, trie node): a row of tokens that stay inside (or have just left), and exits
-    exit[e]   a ``v``, with the class nodes where it stands; for each byte, on demand, the trie nodes just behind
+    exit[e]   a ``v``; for each byte, on demand, the trie nodes just behind where it stands
+
+Which tokens those are depends on the region's own automaton alone, so they come from the vocabulary's
+``RegionTokens``: every grammar with a JSON string, a bounded one far from its bound included, uses the same row.
 
 Masks are content-hashed: equal masks are one entry, as a list of ids when at most ``LIST_MAX`` tokens are allowed,
 else as a row. When they outgrow their budget all are dropped (they can be rebuilt); states never are.
@@ -25,6 +28,8 @@ Cost: a known mask is one copy of the row. A new one costs a row copy for each r
 
 from __future__ import annotations
 
+from array import array
+
 try:
     import cython
 except ImportError:
@@ -32,16 +37,21 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton, grow_int
-    from cython.cimports.constrained.kernel.token_trie import ClassTrie, TokenTrie, grow_uint
+    from cython.cimports.constrained.kernel.token_trie import RegionTokens, TokenTrie, grow_uint
     from cython.cimports.libc.stdlib import free, realloc
     from cython.cimports.libc.string import memcpy, memset
 else:
     from constrained.kernel.automaton import Automaton, grow_int
-    from constrained.kernel.token_trie import ClassTrie, TokenTrie, grow_uint
+    from constrained.kernel.token_trie import RegionTokens, TokenTrie, grow_uint
 
 SMALL_SUBTREE = cython.declare(cython.int, 1500)
 LIST_MAX = cython.declare(cython.int, 128)
 HOLE = cython.declare(cython.int, 2)
+FAR_COUNT_LOW = cython.declare(cython.int, 0x3FFFFFF0)
+FAR_COUNT_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
+
+
+_ZEROS = array("i", [0] * 256)
 
 
 class StaleState(Exception):
@@ -60,6 +70,9 @@ class TokenAutomaton:
     if cython.compiled:
 
         def __dealloc__(self):
+            free(self.nu)
+            free(self.nu_gen)
+            free(self.st_node)
             free(self.class_off)
             free(self.class_bytes)
             free(self.path)
@@ -70,12 +83,9 @@ class TokenAutomaton:
             free(self.first)
             free(self.w_exit)
             free(self.w_nexit)
-            free(self.w_trie)
             free(self.x_v)
             free(self.x_w)
-            free(self.x_cn)
-            free(self.x_ncn)
-            free(self.cn)
+            free(self.x_v_index)
             free(self.xl_off)
             free(self.xl_len)
             free(self.xl)
@@ -86,8 +96,8 @@ class TokenAutomaton:
             free(self.scratch)
             free(self.set_rows)
             free(self.stop_row)
-            free(self.inside)
             free(self.pool)
+            free(self.w_row)
 
     else:
 
@@ -107,8 +117,8 @@ class TokenAutomaton:
         n: cython.int
         self.a = automaton
         self.t = trie
+        automaton.far = trie.max_depth + 1  # no token counts further
         self.regions = regions
-        self.tries = []
         self.max_mask_bytes = max_mask_bytes
         self.max_walk_nodes = max_walk_nodes
         self.vocab_size = trie.vocab_size
@@ -153,22 +163,19 @@ class TokenAutomaton:
         """Drop masks and regions: at a new epoch, or when they outgrow their budget."""
         i: cython.int
         self.generation += 1
+        with cython.gil:
+            self.wides = []
         self.w_len = 0
         self.x_len = 0
-        self.cn_len = 0
         self.n_lists = 0
         self.xl_used = 0
         self.mk_len_used = 0
         self.pool_len = 0
-        self.inside_cap = 0
         self.pool_cap = 0
         if cython.compiled:
-            free(self.inside)
             free(self.pool)
-            self.inside = cython.NULL
             self.pool = cython.NULL
         else:
-            self.inside = None
             self.pool = None
         self.mk_table_size = 256
         self.mk_table = grow_int(self.mk_table, self.mk_table_size)
@@ -393,10 +400,8 @@ class TokenAutomaton:
         if most >= 0 and most - c <= far:
             return c
         if c >= least:
-            return least if most < 0 or most - least > far else most - far - 1
-        if least - c > far:
-            return 0 if most < 0 or most > far else c
-        return c
+            return FAR_COUNT_HIGH
+        return FAR_COUNT_LOW if least - c > far else c
 
     @cython.cfunc
     @cython.nogil
@@ -427,22 +432,15 @@ class TokenAutomaton:
         m: cython.int
         t: cython.int
         b: cython.int
-        at: cython.int
         row: cython.int
         out: cython.p_uint = self.scratch
         kept: cython.p_uint
         if w == -2:
             with cython.gil:
                 w = self._build_wide(u, region, x)
-        kept = self.inside
-        at = w * self.words
-        if cython.compiled:
-            kept = kept + at
-            for i in range(self.words):
-                out[i] |= kept[i]
-        else:
-            for i in range(self.words):
-                out[i] |= kept[at + i]
+        kept = self.w_row[w]
+        for i in range(self.words):
+            out[i] |= kept[i]
         for e in range(self.w_exit[w], self.w_exit[w] + self.w_nexit[w]):
             m = self.a.fill_hole(self.x_v[e], n)
             if m == 0:
@@ -479,15 +477,11 @@ class TokenAutomaton:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _gather(self, e: cython.int, b: cython.int) -> cython.int:
-        """Make the list of trie nodes with byte ``b`` right behind the class nodes of exit ``e``."""
-        trie: ClassTrie = self.tries[self.w_trie[self.x_w[e]]]
+        """Copy the list of trie nodes with byte ``b`` right behind exit ``e`` from the shared tables."""
+        wide: RegionTokens = self.wides[self.x_w[e]]
+        found: cython.int[::1] = wide.behind(self.x_v_index[e], b)
+        n: cython.int = len(found)
         i: cython.int
-        j: cython.int
-        c: cython.int
-        lo: cython.int
-        hi: cython.int
-        last: cython.int
-        mid: cython.int
         index: cython.int = self.n_lists
         if index + 1 > self.list_cap:
             self.list_cap = 256 if self.list_cap == 0 else self.list_cap * 2
@@ -495,129 +489,129 @@ class TokenAutomaton:
             self.xl_len = grow_int(self.xl_len, self.list_cap)
             if not (self.xl_off and self.xl_len):
                 raise MemoryError
+        if self.xl_used + n > self.xl_cap:
+            self.xl_cap = (self.xl_used + n) * 2 + 256
+            self.xl = grow_int(self.xl, self.xl_cap)
+            if not self.xl:
+                raise MemoryError
         self.xl_off[index] = self.xl_used
-        for i in range(self.x_cn[e], self.x_cn[e] + self.x_ncn[e]):
-            c = self.cn[i]
-            lo = trie.below_off[c]
-            last = trie.below_off[c + 1]
-            hi = last
-            while lo < hi:
-                mid = (lo + hi) >> 1
-                if (self.t.word[trie.below[mid]] & 255) < b:
-                    lo = mid + 1
-                else:
-                    hi = mid
-            for j in range(lo, last):
-                if (self.t.word[trie.below[j]] & 255) != b:
-                    break
-                if self.xl_used >= self.xl_cap:
-                    self.xl_cap = 1024 if self.xl_cap == 0 else self.xl_cap * 2
-                    self.xl = grow_int(self.xl, self.xl_cap)
-                    if not self.xl:
-                        raise MemoryError
-                self.xl[self.xl_used] = trie.below[j]
-                self.xl_used += 1
-        self.xl_len[index] = self.xl_used - self.xl_off[index]
+        self.xl_len[index] = n
+        for i in range(n):
+            self.xl[self.xl_used + i] = found[i]
+        self.xl_used += n
         self.n_lists = index + 1
         self.a.memo_put(17 + 2 * self.generation, e, b, index)
         return index
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _build_wide(self, u: cython.int, region: cython.int, x: cython.int) -> cython.int:
-        """Walk the class trie of ``region`` below ``x`` from hole node ``u``: the inside row and the exits."""
-        trie: ClassTrie = self.t.class_trie(self.regions[region], x)
-        w: cython.int = self.w_len
-        words: cython.int = self.words
-        at: cython.int = w * words
-        c: cython.int
+    def _need_numbers(self, count: cython.int) -> cython.int:
+        """Room for numbers of all nodes there are, and for ``count`` numbered ones."""
         i: cython.int
-        k: cython.int
+        if self.nu_cap < self.a.n_count:
+            i = self.nu_cap
+            self.nu_cap = self.a.n_count * 2
+            self.nu = grow_int(self.nu, self.nu_cap)
+            self.nu_gen = grow_int(self.nu_gen, self.nu_cap)
+            if not (self.nu and self.nu_gen):
+                raise MemoryError
+            while i < self.nu_cap:
+                self.nu_gen[i] = 0
+                i += 1
+        if self.st_cap < count:
+            self.st_cap = count * 2 + 64
+            self.st_node = grow_int(self.st_node, self.st_cap)
+            if not self.st_node:
+                raise MemoryError
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _build_wide(self, u: cython.int, region: cython.int, x: cython.int) -> cython.int:
+        """The tokens of hole node ``u`` below ``x``, from the tables that all grammars share.
+
+        The region's automaton from ``u`` is written out over the classes of its partition, states numbered as they are
+        met, each with the number of its way out. Equal tables have equal tokens, whatever grammar they come from.
+        """
+        partition: bytes = self.regions[region]
+        w: cython.int = self.w_len
+        i: cython.int
+        j: cython.int
         r: cython.int
-        state: cython.p_int = None if not cython.compiled else cython.NULL
+        t: cython.int
+        row: cython.int
+        zeros = _ZEROS
+        n_classes: cython.int = max(partition) + 1
+        first: cython.int[::1] = array("i", [partition.index(j) for j in range(n_classes)])
+        ways = {}
+        table = array("i")
+        count: cython.int = 1
+        i = 0
+        self._need_numbers(1)
+        self.numbering += 1
+        self.st_node[0] = u
+        self.nu_gen[u] = self.numbering
+        self.nu[u] = 1
+        while i < count:
+            r = self.a.restrict(self.st_node[i], region, False)
+            table.append(ways.setdefault(r, len(ways) + 1) if r != 0 else 0)
+            r = self.a.restrict(self.st_node[i], region, True)
+            i += 1
+            table.extend(zeros[:n_classes])
+            if r == 0:
+                continue
+            row = self.a.row_of(r)
+            out: cython.int[::1] = table
+            base: cython.int = len(table) - n_classes
+            for j in range(n_classes):
+                t = self.a.step(row, self.a.cls[first[j]])
+                if t == 0:
+                    continue
+                t = self.a.row_node[t // self.a.n_classes]
+                self._need_numbers(count + 1)
+                if self.nu_gen[t] != self.numbering:
+                    self.nu_gen[t] = self.numbering
+                    self.st_node[count] = t
+                    count += 1
+                    self.nu[t] = count
+                out[base + j] = self.nu[t]
+            out = None
+        wide: RegionTokens = self.t.region_tokens(partition, x, table)
         if w + 1 > self.w_cap:
             self.w_cap = 16 if self.w_cap == 0 else self.w_cap * 2
             self.w_exit = grow_int(self.w_exit, self.w_cap)
             self.w_nexit = grow_int(self.w_nexit, self.w_cap)
-            self.w_trie = grow_int(self.w_trie, self.w_cap)
-            if not (self.w_exit and self.w_nexit and self.w_trie):
+            if cython.compiled:
+                self.w_row = cython.cast(cython.pp_uint, realloc(self.w_row, self.w_cap * cython.sizeof(cython.p_uint)))
+            else:
+                self.w_row = (self.w_row or []) + [None] * (self.w_cap - len(self.w_row or []))
+            if not (self.w_exit and self.w_nexit and self.w_row):
                 raise MemoryError
-        if at + words > self.inside_cap:
-            self.inside_cap = (at + words) * 2
-            self.inside = grow_uint(self.inside, self.inside_cap)
-            if not self.inside:
-                raise MemoryError
-        state = grow_int(state, trie.n)
-        if not state:
-            raise MemoryError
-        with cython.nogil:
-            for i in range(words):
-                self.inside[at + i] = 0
-            state[0] = u
-            for c in range(1, trie.n):
-                r = state[trie.parent[c]]
-                state[c] = 0
-                if r != 0:
-                    r = self.a.restrict(r, region, True)
-                    if r != 0:
-                        i = self.a.row_of(r)
-                        i = self.a.step(i, self.a.cls[trie.byte[c]])
-                        if i != 0:
-                            state[c] = self.a.row_node[i // self.a.n_classes]
-                if state[c] != 0:
-                    if trie.dense[c] >= 0:
-                        k = trie.dense[c] * words
-                        for i in range(words):
-                            self.inside[at + i] |= trie.rows[k + i]
-                    else:
-                        for i in range(trie.group_off[c], trie.group_off[c + 1]):
-                            k = trie.group[i]
-                            self.inside[at + (k >> 5)] |= cython.cast(cython.uint, 1) << (k & 31)
-        self.tries.append(trie)
-        self.w_trie[w] = len(self.tries) - 1
+        self.wides.append(wide)
+        self.w_row[w] = wide.row
         self.w_exit[w] = self.x_len
-        self.w_nexit[w] = 0
-        # exits: class nodes with one v together
-        by_v = {}
-        for c in range(1, trie.n):
-            if state[c] != 0:
-                r = self.a.restrict(state[c], region, False)
-                if r != 0 and trie.below_off[c] != trie.below_off[c + 1]:
-                    by_v.setdefault(r, []).append(c)
-        for r, found in by_v.items():
-            self._add_exit(w, r, found)
+        for r, number in ways.items():
+            if wide.has_way(number):
+                self._add_exit(w, r, number)
         self.w_nexit[w] = self.x_len - self.w_exit[w]
         self.w_len = w + 1
-        if cython.compiled:
-            free(state)
         self.a.memo_put(16 + 2 * self.generation, u, x, w)
         return w
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _add_exit(self, w: cython.int, v: cython.int, class_nodes: list) -> cython.int:
+    def _add_exit(self, w: cython.int, v: cython.int, number: cython.int) -> cython.int:
         e: cython.int = self.x_len
-        c: cython.int
         if e + 1 > self.x_cap:
             self.x_cap = 64 if self.x_cap == 0 else self.x_cap * 2
             self.x_v = grow_int(self.x_v, self.x_cap)
             self.x_w = grow_int(self.x_w, self.x_cap)
-            self.x_cn = grow_int(self.x_cn, self.x_cap)
-            self.x_ncn = grow_int(self.x_ncn, self.x_cap)
-            if not (self.x_v and self.x_w and self.x_cn and self.x_ncn):
-                raise MemoryError
-        if self.cn_len + len(class_nodes) > self.cn_cap:
-            self.cn_cap = (self.cn_len + len(class_nodes)) * 2 + 64
-            self.cn = grow_int(self.cn, self.cn_cap)
-            if not self.cn:
+            self.x_v_index = grow_int(self.x_v_index, self.x_cap)
+            if not (self.x_v and self.x_w and self.x_v_index):
                 raise MemoryError
         self.x_v[e] = v
         self.x_w[e] = w
-        self.x_cn[e] = self.cn_len
-        self.x_ncn[e] = len(class_nodes)
-        for c in class_nodes:
-            self.cn[self.cn_len] = c
-            self.cn_len += 1
+        self.x_v_index[e] = number
         self.x_len = e + 1
         return 0
 
@@ -639,7 +633,7 @@ class TokenAutomaton:
         rows: cython.p_uint
         if self.a.n_mask[node] >= 0:
             return self.a.n_mask[node]
-        if 4 * (cython.cast(cython.longlong, self.w_len) * self.words + self.pool_len) > self.max_mask_bytes:
+        if 4 * (self.pool_len + self.xl_used) > self.max_mask_bytes:
             self._forget()
         if cython.compiled:
             memset(out, 0, 4 * (self.words + 1))
@@ -928,7 +922,6 @@ class TokenAutomaton:
         """Forget all states and masks: every handle given out before is stale."""
         with self.a.lock:
             self.a._reset()
-            self.tries = []
             self._forget()
 
     def next(self, handle: cython.longlong, token: cython.longlong):
@@ -1198,7 +1191,7 @@ class TokenAutomaton:
         held: cython.longlong
         with self.a.lock:
             held = self.a.memory_bytes()
-            held += 4 * (self.inside_cap + self.pool_cap + self.n_sets * self.words + self.xl_cap + self.cn_cap)
+            held += 4 * (self.pool_cap + self.n_sets * self.words + self.xl_cap)
         return held
 
     def counts(self):
@@ -1292,11 +1285,11 @@ def next_many(automata: list, handles: cython.longlong[::1], tokens: cython.int[
 
 
 _COUNTERS = """
-vocab_size words n_sets generation max_mask_bytes max_walk_nodes visited n_tasks task_cap n_rest
-rest_cap w_len w_cap x_len x_cap cn_len cn_cap n_lists list_cap xl_used xl_cap mk_len_used mk_cap
-mk_table_size inside_cap pool_len pool_cap
+vocab_size words n_sets generation max_mask_bytes max_walk_nodes visited nu_cap st_cap numbering n_tasks
+task_cap n_rest rest_cap w_len w_cap x_len x_cap n_lists list_cap xl_used xl_cap mk_len_used mk_cap
+mk_table_size pool_len pool_cap
 """.split()
-_POINTERS = """ 
-class_off class_bytes path task_x task_node rest_d rest_n first w_exit w_nexit w_trie x_v x_w
-x_cn x_ncn cn xl_off xl_len xl mk_count mk_off mk_hash mk_table scratch set_rows stop_row inside pool
+_POINTERS = """
+nu nu_gen st_node class_off class_bytes path task_x task_node rest_d rest_n first w_exit w_nexit x_v x_w
+x_v_index xl_off xl_len xl mk_count mk_off mk_hash mk_table scratch set_rows stop_row pool w_row
 """.split()

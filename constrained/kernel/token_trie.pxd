@@ -4,6 +4,7 @@ from constrained.kernel.automaton cimport copy_ints, grow_int
 
 cdef int DENSE_GROUP
 cdef int LARGE_SUBTREE
+cdef int MAX_REGIONS
 cdef unsigned int* grow_uint(unsigned int* old, Py_ssize_t count) noexcept nogil
 cdef unsigned int _slot(int node, int b) noexcept nogil
 cdef void _refill(int* table, int size, int* parent, int* byte, int n) noexcept nogil
@@ -26,6 +27,7 @@ cdef class TokenTrie:
     cdef int* large
     cdef int* children
     cdef object class_tries
+    cdef object regions
     cdef object guard
     cdef object data
     cdef const unsigned char* text
@@ -47,3 +49,14 @@ cdef class ClassTrie:
     cdef int* dense
     cdef unsigned int* rows
     cdef bint _build(self, TokenTrie trie, bytes partition, int root) except -1
+
+@cython.final
+cdef class RegionTokens:
+    cdef object tokens
+    cdef object trie
+    cdef object lists
+    cdef object nodes
+    cdef unsigned int* row
+    cdef int* way
+    cdef bint has_way(self, int number) except -1
+    cdef object behind(self, int number, int b)

@@ -34,9 +34,11 @@ else:
     from constrained.kernel.automaton import copy_ints, grow_int
 
 import threading
+from array import array
 
 DENSE_GROUP = cython.declare(cython.int, 512)
 LARGE_SUBTREE = cython.declare(cython.int, 1000)
+MAX_REGIONS = cython.declare(cython.int, 4096)
 
 
 @cython.cfunc
@@ -82,6 +84,7 @@ class TokenTrie:
         self.words = (self.vocab_size + 31) // 32
         self.spare = self.words * 32
         self.class_tries = {}
+        self.regions = {}
         self.guard = threading.Lock()
         self._build(data, offsets)
 
@@ -163,8 +166,6 @@ class TokenTrie:
             free(parent)
             free(byte)
             free(held)
-        from array import array
-
         self.twins = copy_ints(self.twins, array("i", twins))
         self.n_twins = len(twins) // 2
 
@@ -342,9 +343,22 @@ class TokenTrie:
                 return False
         return self.end[x] > x + 1
 
+    def region_tokens(self, partition: bytes, root: cython.int, table):
+        """The shared ``RegionTokens`` of a region's automaton (see there for ``table``) below trie node ``root``."""
+        key = (partition, root, table.tobytes())
+        found = self.regions.get(key)
+        if found is None:
+            built = RegionTokens(self, self.class_trie(partition, root), partition, table)
+            with self.guard:
+                if len(self.regions) >= MAX_REGIONS:
+                    self.regions.clear()  # whoever uses one keeps it
+                found = self.regions.setdefault(key, built)
+        return found
+
     def memory(self):
-        """Bytes held, class tries included."""
-        return self.n_nodes * 16 + sum(trie.memory() for trie in list(self.class_tries.values()))
+        """Bytes held, class tries and region rows included."""
+        held = self.n_nodes * 12 + 4 * self.vocab_size + sum(trie.memory() for trie in list(self.class_tries.values()))
+        return held + len(self.regions) * 4 * self.words
 
     def shape(self):
         """(nodes, greatest depth, tokens with the bytes of another)."""
@@ -549,6 +563,119 @@ class ClassTrie:
     def shape(self):
         """(class nodes, tokens in them)."""
         return self.n, self.group_off[self.n]
+
+
+@cython.final
+@cython.cclass
+class RegionTokens:
+    """Which tokens a region's automaton reads, below one trie node.
+
+    ``table`` has ``1 + classes`` ints for each state, numbered from 1, the first being where the walk begins: the
+    number of its way out (0: none), then the state after a byte of each class (0: dead). ``row`` has the tokens that
+    end in any state; for each way out the class nodes that stand at it are kept, and on demand the trie nodes behind.
+    Cost: 2-5 ns a class node, and one pass over the tokens.
+    """
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            free(self.row)
+            free(self.way)
+
+    else:
+
+        def __new__(cls, *args):
+            self = object.__new__(cls)
+            self.row = self.way = None
+            return self
+
+    def __init__(self, tokens: TokenTrie, trie: ClassTrie, partition: bytes, table: cython.int[::1]):
+        """``table``: see the class."""
+        n_classes: cython.int = max(partition) + 1
+        words: cython.int = tokens.words
+        text: cython.p_const_uchar = partition
+        state: cython.p_int = None if not cython.compiled else cython.NULL
+        c: cython.int
+        i: cython.int
+        k: cython.int
+        self.tokens = tokens
+        self.trie = trie
+        self.lists = {}
+        state = grow_int(state, trie.n)
+        self.way = grow_int(self.way, trie.n)
+        self.row = grow_uint(self.row, words + 1)
+        if not (state and self.way and self.row):
+            raise MemoryError
+        if not cython.compiled:
+            text = partition
+        with cython.nogil:
+            for i in range(words + 1):
+                self.row[i] = 0
+            state[0] = 1
+            self.way[0] = 0
+            for c in range(1, trie.n):
+                self.way[c] = 0
+                k = state[trie.parent[c]]
+                if k != 0:
+                    k = table[(k - 1) * (n_classes + 1) + 1 + text[trie.byte[c]]]
+                state[c] = k
+                if k == 0:
+                    continue
+                if trie.below_off[c] != trie.below_off[c + 1]:
+                    self.way[c] = table[(k - 1) * (n_classes + 1)]
+                if trie.dense[c] >= 0:
+                    k = trie.dense[c] * words
+                    for i in range(words):
+                        self.row[i] |= trie.rows[k + i]
+                else:
+                    for i in range(trie.group_off[c], trie.group_off[c + 1]):
+                        k = trie.group[i]
+                        self.row[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
+        nodes = {}
+        for c in range(1, trie.n):
+            if self.way[c] != 0:
+                nodes.setdefault(self.way[c], []).append(c)
+        self.nodes = nodes
+        if cython.compiled:
+            free(state)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def has_way(self, number: cython.int) -> cython.bint:
+        """Whether anything stands at way out ``number``."""
+        return number in self.nodes
+
+    @cython.cfunc
+    def behind(self, number: cython.int, b: cython.int):
+        """The trie nodes with byte ``b`` right behind the class nodes at way out ``number``; kept."""
+        trie: ClassTrie = self.trie
+        tokens: TokenTrie = self.tokens
+        c: cython.int
+        j: cython.int
+        lo: cython.int
+        hi: cython.int
+        last: cython.int
+        mid: cython.int
+        known = self.lists.get((number, b))
+        if known is not None:
+            return known
+        found = array("i")
+        for c in self.nodes[number]:
+            lo = trie.below_off[c]
+            last = trie.below_off[c + 1]
+            hi = last
+            while lo < hi:
+                mid = (lo + hi) >> 1
+                if (tokens.word[trie.below[mid]] & 255) < b:
+                    lo = mid + 1
+                else:
+                    hi = mid
+            for j in range(lo, last):
+                if (tokens.word[trie.below[j]] & 255) != b:
+                    break
+                found.append(trie.below[j])
+        self.lists[number, b] = found
+        return found
 
 
 @cython.cfunc
