@@ -3,8 +3,8 @@
 Making one takes up to 0.3 s (an IPv6 address in each URI), reading one 1 ms, and a test holds the two equal. After a
 change of a pattern: ``python -m constrained.frontends.json_schema.format_tables`` writes the data anew.
 
-Data: for each format the classes (``first-last`` joined by ``,``, in hexadecimal), then a line for each state: ``*`` where it
-accepts, and ``class>state`` for each class that goes on; all compressed (zlib) and in base 85.
+Data: for each format the classes (``first-last`` joined by ``,``, in hexadecimal), then a line for each state: ``*``
+where it accepts, and ``class>state`` for each class that goes on; all compressed (zlib) and in base 85.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def main() -> None:
     """Writes ``format_data.py`` beside this file."""
     from constrained.frontends.json_schema.formats import tabled
 
-    lines = ['"""Automata of the formats, written by ``format_tables``."""', "", "from __future__ import annotations", "",
-             '__all__ = ["DATA"]', "", "DATA = {"]
+    lines = ['"""Automata of the formats, written by ``format_tables``."""', "", "from __future__ import annotations",
+             "", '__all__ = ["DATA"]', "", "DATA = {"]
     for name, dfa in tabled():
         text = packed(dfa)
         lines.append(f'    "{name}": (')

@@ -1,8 +1,8 @@
 r"""The formats of JSON Schema as patterns, each after the grammar of its standard.
 
 A pattern is Python ``re`` syntax, written of ASCII classes only and matched in full. Most are kept as automata, made
-beforehand (``format_tables``). A format is a set of strings here, so what is no regular language, or only as a huge one, is
-held back on the safe side: nothing that is accepted is wrong, and ``RESTRICTED`` names what is not offered;
+beforehand (``format_tables``). A format is a set of strings here, so what is no regular language, or only as a huge
+one, is held back on the safe side: nothing that is accepted is wrong, and ``RESTRICTED`` names what is not offered;
 ``RELAXED`` names the one case where a rule beyond grammars is left out. The formats of numbers are in ``numbers``.
 
 Cost: about 1 ms, once a format.
@@ -29,11 +29,11 @@ __all__ = ["FORMATS", "RELAXED", "RESTRICTED", "format_language", "tabled"]
 RESTRICTED = {
     "date-time": "a leap second is offered only with the offset Z or 00:00",
     "time": "a leap second is offered only with the offset Z or 00:00",
-    "hostname": "punycode labels (xn--...) are not offered from draft 7 on, nor names of more than four labels in which "
-                "several are long: 4 labels; or 63 and seven of 25; or 15 labels of 15; or 50 of 4 characters",
+    "hostname": "punycode labels (xn--...) are not offered from draft 7 on, nor names of more than four labels in "
+                "which several are long: 4 labels; or 63 and seven of 25; or 15 labels of 15; or 50 of 4 characters",
     "idn-hostname": "punycode labels (xn--...) are not offered, nor labels of more than 59 characters",
-    "regex": "groups nest at most three deep, not inside look-arounds; names of groups, back-references, ranges of characters other than of "
-             "digits or letters, and counts of more than two digits are not offered",
+    "regex": "groups nest at most three deep, not inside look-arounds; names of groups, back-references, ranges other "
+             "than of digits or letters, and counts of more than two digits are not offered",
 }
 
 #: What is accepted beyond the standard, by format.
@@ -118,7 +118,7 @@ def _email(beyond: str) -> str:
     return rf"(?:{atom}(?:\.{atom})*|{quoted})@(?:{label}(?:\.{label})*|\[(?:{_IPV4}|IPv6:{_IPV6})\])"
 
 
-# -- RFC 3986, RFC 3987, RFC 6570 ---------------------------------------------------------------------------------------
+# -- RFC 3986, RFC 3987, RFC 6570 -----------------------------------------------------------------------------------
 
 _PERCENT = "%[0-9A-Fa-f]{2}"
 #: ucschar and iprivate of RFC 3987 section 2.2.
@@ -202,7 +202,7 @@ def tabled() -> Iterator[tuple[str, Dfa]]:
 
 
 def format_language(name: str, draft: str = "2020-12") -> tuple[Node | None, Dfa | None]:
-    """The strings of format ``name`` in ``draft`` ("draft4" to "draft7", "2019-09", "2020-12"), as a tree or an automaton.
+    """The strings of format ``name`` in ``draft`` ("draft4" to "draft7", "2019-09", "2020-12"): a tree or an automaton.
 
     Neither where the format is unknown, or one of numbers.
     """

@@ -1,3 +1,5 @@
 from constrained.regex.syntax import Node
+
+
 def idn_hostname() -> Node | None:
     return None

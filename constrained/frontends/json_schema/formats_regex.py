@@ -23,7 +23,8 @@ def _quantifier() -> str:
 
 def ecma_pattern() -> str:
     """The language, in Python's syntax."""
-    code = r"(?:x[0-9A-Fa-f]{2}|u(?:[0-9A-Ca-cE-Fe-f][0-9A-Fa-f]{3}|[Dd][0-7][0-9A-Fa-f]{2}|\{0*[0-9A-Fa-f]{1,5}\})|c[A-Za-z])"
+    code = (r"(?:x[0-9A-Fa-f]{2}|c[A-Za-z]"
+            r"|u(?:[0-9A-Ca-cE-Fe-f][0-9A-Fa-f]{3}|[Dd][0-7][0-9A-Fa-f]{2}|\{0*[0-9A-Fa-f]{1,5}\}))")
     shorthand = rf"(?:[dDsSwW]|[pP]\{{{_CATEGORY}\}})"
     escape = rf"\\(?:[fnrtv{_SYNTAX}]|{shorthand}|{code})"
     single = rf"(?:[^\\\]^-]|\\(?:[bfnrtv{_SYNTAX}-]|{code}))"

@@ -22,7 +22,7 @@ def with_lengths(tree: Node, minimum: int, maximum: int | None) -> Node | None:
     low, high = widths[id(tree)]
     if low >= minimum and (maximum is None or (high is not None and high <= maximum)):
         return tree
-    if maximum is not None and low > maximum or high is not None and high < minimum:
+    if (maximum is not None and low > maximum) or (high is not None and high < minimum):
         return NOTHING
     options = _options(tree)
     if options is None:

@@ -83,8 +83,8 @@ def number_dfa(shape: NumberShape, integer_as_float: bool, limits: Limits) -> Df
         assert spelled is not None
         found = automata.intersection(found, automata.complement(determinise(spelled, limits)), limits)
     if shape.integer and not integer_as_float:
-        found = automata.intersection(found, determinise(concat([Repeat(_MINUS, 0, 1), Repeat(_DIGIT, 1, None)]), limits),
-                                      limits)
+        digits = determinise(concat([Repeat(_MINUS, 0, 1), Repeat(_DIGIT, 1, None)]), limits)
+        found = automata.intersection(found, digits, limits)
     return minimise(found)
 
 
@@ -103,7 +103,9 @@ def number_tree(shape: NumberShape, cap: int | None, integer_as_float: bool) -> 
         low, low_open = (lower, shape.lower_open) if lower is not None and lower >= 0 else (Decimal(0), False)
         options += _magnitudes(low, low_open, upper, shape.upper_open, shape.integer, cap, integer_as_float)
     if lower is None or lower < 0 or (lower == 0 and not shape.lower_open):
-        low, low_open = (upper.copy_abs(), shape.upper_open) if upper is not None and upper <= 0 else (Decimal(0), False)
+        low, low_open = Decimal(0), False
+        if upper is not None and upper <= 0:
+            low, low_open = upper.copy_abs(), shape.upper_open
         high = None if lower is None else lower.copy_abs()
         negative = _magnitudes(low, low_open, high, shape.lower_open, shape.integer, cap, integer_as_float)
         if lower is None and upper is None:

@@ -225,7 +225,8 @@ def _plain(number: Decimal | int) -> Decimal:
     return Decimal((sign, digits[:end], exponent + len(digits) - end))
 
 
-def _tighter(a: Decimal | None, a_open: bool, b: Decimal | None, b_open: bool, sign: int) -> tuple[Decimal | None, bool]:
+def _tighter(a: Decimal | None, a_open: bool, b: Decimal | None, b_open: bool,
+             sign: int) -> tuple[Decimal | None, bool]:
     """The stricter of two bounds; ``sign``: 1 for lower ones, -1 for upper ones."""
     if a is None:
         return b, b_open
@@ -245,7 +246,8 @@ def _scaled(number: Decimal, scale: int) -> int:
     """``number`` times ten to the ``scale``, which is whole."""
     sign, digits, exponent = number.as_tuple()
     assert isinstance(exponent, int)
-    found = int(Decimal((0, digits, 0))) * 10 ** (exponent + scale)  # not by text: Python bounds its length
+    zeros: int = 10 ** (exponent + scale)
+    found = int(Decimal((0, digits, 0))) * zeros  # not by text: Python bounds its length
     return -found if sign else found
 
 

@@ -1,0 +1,206 @@
+"""String shapes against ``re`` and lengths counted by hand, and every JSON text against the string it writes."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from constrained.engine.compiled import compile_rules
+from constrained.errors import GrammarLimitError, RegexError
+from constrained.frontends.json_schema.free_keys import other_keys
+from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.frontends.json_schema.spelling import canonical_spellings, spelled_class
+from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
+from constrained.grammar.ir import ByteDfa, Expr, RuleSet, Sequence
+from constrained.limits import Limits
+from constrained.regex.charset import ANY, normalise
+from constrained.vocabulary import TokenizerInfo
+from tests import oracles_regular
+
+ANYHOW = TextPolicy()
+CANONICAL = TextPolicy(string_escapes="canonical")
+BYTES = TokenizerInfo.from_bytes([*[bytes([byte]) for byte in range(256)], b""], special_token_ids=[256],
+                                 stop_token_ids=[256])
+
+#: Strings that differ in what patterns, lengths and escapes look at.
+WORDS = st.text(st.sampled_from('ab-"\\/\n\x00\x1f\x7f é\u2028\uffff\U0001f600Aß'), max_size=6)
+PATTERNS = ["^a+$", "b", "^[ab]{2,4}$", r"^\S*$", "a|^b", "^(a|-)*$", "(?=.*a).*b", r"^[^\\]*$", "^a?b?$", "\U0001f600",
+            "^(?!a)", "^[a-]{1,3}-?$", r"\bA", "^ab?a*$", r"^a[ab]*-$", r"^(a{1,3}|-b*)$"]
+
+
+def accepts(expr: Expr, text: bytes | str) -> bool:
+    return oracles_regular.accepts(RuleSet({"root": expr}, "root"), text)
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> StringShape:
+    if draw(st.integers(0, 5)) == 0:
+        return StringShape.of_values(draw(st.lists(WORDS, min_size=1, max_size=4)))
+    minimum = draw(st.integers(0, 3))
+    found: StringShape | None = StringShape.of_lengths(minimum, draw(st.none() | st.integers(minimum, 6)))
+    for pattern in draw(st.lists(st.sampled_from(PATTERNS), max_size=2)):
+        assert found is not None
+        more = StringShape.from_pattern(pattern)
+        found = found.intersect(more.complement()[0] if draw(st.booleans()) else more) or found
+    assert found is not None
+    return found.exclude_values(draw(st.lists(WORDS, max_size=3)))
+
+
+def spelled(text: str, rng: random.Random) -> str:
+    """``text`` as JSON, each character in a spelling drawn at random."""
+    parts = []
+    for char in text:
+        units = char.encode("utf-16-be")
+        code = "".join(f"\\u{int.from_bytes(units[i : i + 2]):04x}" for i in range(0, len(units), 2))
+        options = [code, code.upper().replace("U", "u")]
+        if char >= " " and char not in '"\\':
+            options.append(char)
+        if char in '"\\/':
+            options.append("\\" + char)
+        if char in "\n\t\r\b\f":
+            options.append(json.dumps(char)[1:-1])
+        parts.append(rng.choice(options))
+    return '"' + "".join(parts) + '"'
+
+
+@given(shapes(), st.lists(WORDS, max_size=6), st.integers(0, 2**32))
+@settings(max_examples=100, deadline=None)
+def test_texts_write_the_members(shape: StringShape, words: list[str], seed: int) -> None:
+    rng = random.Random(seed)
+    free = not shape.languages and shape.values is None
+    for policy in (ANYHOW, CANONICAL):
+        expr, keys = shape.to_expr(policy), shape.to_key_expr(policy)
+        for word in [*words, "", "a", "ab", *(shape.values or ()), *shape.excluded]:
+            member = shape.contains(word)
+            for text in canonical_spellings(word):
+                assert accepts(expr, text) == member
+                assert accepts(keys, text) == member
+            text = spelled(word, rng)
+            if policy is ANYHOW and free:
+                assert accepts(expr, text) == member
+            elif not member:
+                assert not accepts(expr, text) and not accepts(keys, text)
+            else:
+                # Whatever is accepted in another spelling means the same string.
+                assert not accepts(expr, text) or json.loads(text) == word
+
+
+@given(st.lists(shapes(), min_size=2, max_size=2), st.lists(WORDS, max_size=8))
+@settings(max_examples=150, deadline=None)
+def test_algebra(two: list[StringShape], words: list[str]) -> None:
+    left, right = two
+    both, others = left.intersect(right), left.complement()
+    for word in [*words, "", "a", "aa", *(left.values or ()), *(right.values or ()), *left.excluded]:
+        expected = left.contains(word) and right.contains(word)
+        assert (both is not None and both.contains(word)) == expected
+        assert any(other.contains(word) for other in others) == (not left.contains(word))
+    if both is not None:
+        assert both.is_empty() == (not both.dfa().accepting) or both.values is not None
+        found = both.enumerated(50)
+        if found is not None:
+            assert all(both.contains(word) for word in found) and len(set(found)) == len(found)
+            assert all(word in found for word in words if both.contains(word))
+
+
+@given(st.sampled_from(PATTERNS), st.integers(0, 6), st.none() | st.integers(0, 6), st.lists(WORDS, max_size=8))
+@settings(max_examples=150, deadline=None)
+def test_a_pattern_with_lengths(pattern: str, minimum: int, maximum: int | None, words: list[str]) -> None:
+    shape = StringShape(minimum, maximum).intersect(StringShape.from_pattern(pattern))
+    expr = None if shape is None else shape.to_expr(ANYHOW)
+    for word in [*words, "a", "ab", "aaaa", "ba", "a-", "", "abab", "-bb", "aab-"]:
+        # What differs between the dialects: $ is the very end, and U+001C to U+001F are no spaces.
+        python = pattern.replace("$", r"\Z").replace(r"\S", r"(?:\S|[\x1c-\x1f])")
+        found = re.search(python, word) is not None
+        fits = minimum <= len(word) and (maximum is None or len(word) <= maximum)
+        assert (expr is not None and accepts(expr, json.dumps(word))) == (found and fits), word
+
+
+@given(st.frozensets(WORDS, max_size=6), st.lists(WORDS, max_size=6))
+@settings(max_examples=100, deadline=None)
+@example(frozenset(("é", "éa", "\U0001f600", "")), ["e", "éé", "a"])
+@example(frozenset(('"', "\\n", "\n", "\\")), ['""', "\\\\"])
+def test_keys_that_are_not_declared(keys: frozenset[str], words: list[str]) -> None:
+    node = other_keys(keys)
+    for word in [*words, *keys, *(key + "a" for key in keys), *(key[:-1] for key in keys)]:
+        for text in canonical_spellings(word):
+            assert accepts(node, text[1:]) == (word not in keys)
+    # Mixed spellings, one character raw and the next escaped, are keys too.
+    for key in keys:
+        mixed = b"".join(canonical_spellings(char)[i % len(canonical_spellings(char))][1:-1]
+                         for i, char in enumerate(key))
+        assert not accepts(node, mixed + b'"')
+
+
+def test_every_character_has_its_spellings() -> None:
+    for escapes in ("any", "canonical"):
+        node = spelled_class(ANY, escapes)
+        assert isinstance(node, ByteDfa)
+        codes = [*range(0x500), 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x103FF, 0x10400, 0x1F600, 0x10FFFF]
+        for code in codes:
+            char = chr(code)
+            for text in canonical_spellings(char):
+                assert accepts(node, text[1:-1]), (escapes, text)
+        for text in (b"", b'"', b"\\", b"\n", b"\\x41", rb"\ud800", rb"\udc00", rb"\ud83d\u0041", b"ab", b"\xff",
+                     rb"\u12"):
+            assert not accepts(node, text)
+    for text in (rb"\uD83D\uDE00", rb"\/", rb"\u0041"):
+        assert accepts(spelled_class(ANY, "any"), text) and not accepts(spelled_class(ANY, "canonical"), text)
+
+
+@given(st.lists(st.tuples(st.integers(0, 0x200), st.integers(0, 3)), min_size=1, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_classes_of_characters(pairs: list[tuple[int, int]]) -> None:
+    ranges = normalise((first, first + more) for first, more in pairs)
+    for escapes in ("any", "canonical"):
+        node = spelled_class(ranges, escapes)
+        for code in {0, 9, 0x22, 0x2F, 0x41, 0x5C, 0x7F, 0x80, *(first - 1 for first, _ in ranges if first),
+                     *(first for first, _ in ranges), *(last + 1 for _, last in ranges)}:
+            inside = any(first <= code <= last for first, last in ranges)
+            for text in canonical_spellings(chr(code)):
+                assert accepts(node, text[1:-1]) == inside
+
+
+def test_surrogates() -> None:
+    assert StringShape.of_values(["\ud83d\ude00", "\U0001f600"]).values == ("\U0001f600",)
+    lone = StringShape.of_values(["\ud800"])
+    assert accepts(lone.to_expr(ANYHOW), rb'"\ud800"') and not accepts(ANY_STRING.to_expr(ANYHOW), rb'"\ud800"')
+    assert ANY_STRING.exclude_values(["\ud800", "a"]).to_expr(ANYHOW) is not None
+
+
+def test_through_the_engine() -> None:
+    keys = ANY_STRING.exclude_values(["name", "née"])
+    counted = StringShape.of_lengths(2, 1_000_000)
+    expr = Sequence((keys.to_key_expr(ANYHOW), counted.to_expr(ANYHOW)))
+    compiled = compile_rules(RuleSet({"root": expr}, "root"), BYTES)
+
+    def whole(data: bytes) -> bool:
+        state = compiled.advance(compiled.start_state, data)
+        return bool(compiled.is_complete(state))
+
+    assert whole(b'"nam""ab"') and whole('"né""ab"'.encode()) and whole(rb'"names""\u0061\n"')
+    assert not whole(b'"name""ab"') and not whole('"née""ab"'.encode()) and not whole(rb'"n\u00e9e""ab"')
+    assert not whole(b'"nam""a"')
+
+
+def test_limits_and_bad_patterns() -> None:
+    with pytest.raises(RegexError):
+        StringShape.from_pattern("(")
+    hard = StringShape(0, 30_000).intersect(StringShape.from_pattern(r"^(\S+\s+)*\S+$"))
+    assert hard is not None
+    with pytest.raises(GrammarLimitError, match="max_dfa_states"):
+        hard.to_expr(ANYHOW)
+    assert StringShape(0, 3).intersect(StringShape(4, None)) is None
+    assert StringShape.from_pattern("^a$").intersect(StringShape.from_pattern("^b$")).is_empty(Limits())
+    left = StringShape.from_pattern("^a$")
+    assert left.intersect(left.complement()[0]) is None
+
+
+def test_huge_lengths_cost_nothing() -> None:
+    for pattern in (r"^[a-z0-9_]*$", r"^\w[\w-]+$", "^(abc)*$", "^x.*$", ""):
+        shape = StringShape(5, 1_000_000).intersect(StringShape.from_pattern(pattern))
+        assert shape is not None and shape.to_expr(ANYHOW) is not None
