@@ -30,7 +30,7 @@ from constrained.decoder.guide import Guide, Legal, Matcher, free_bitmask
 from constrained.decoder.history import TokenHistory
 from constrained.decoder.kv_cache import KVCache
 from constrained.decoder.sampling_params import RequestError, SamplingError, SamplingParams
-from constrained.decoder.vocabulary_check import check_vocabulary, never_written
+from constrained.decoder.vocabulary_check import check_matcher, check_vocabulary, never_written
 
 if TYPE_CHECKING:
     from constrained.decoder.models.base import BaseDecoder
@@ -122,6 +122,8 @@ class _Search:
         sampling = params.sampling
         if matcher is not None and sampling.ignore_eos:
             raise RequestError("ignore_eos with a constraint: the grammar ends the output")
+        if matcher is not None:
+            check_matcher(matcher, vocabulary)
         most = sampling.max_tokens if sampling.max_tokens is not None else model.config.max_position
         if cache is None:
             size = min(model.config.max_position, len(self.prompt) + most)

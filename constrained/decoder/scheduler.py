@@ -46,7 +46,7 @@ from constrained.decoder.noise import fresh_seed, request_key
 from constrained.decoder.request import Completion, Request, TokenEvent
 from constrained.decoder.sampling_params import RequestError, SamplingError
 from constrained.decoder.sequence import Sequence
-from constrained.decoder.vocabulary_check import check_vocabulary, never_written
+from constrained.decoder.vocabulary_check import check_matcher, check_vocabulary, never_written
 from constrained.errors import ConstrainedError
 
 if TYPE_CHECKING:
@@ -483,6 +483,8 @@ class Scheduler:
             raise RequestError(f"token id {wrong} is out of range: the model has {vocab_size}")
         if request.matcher is not None and params.ignore_eos:
             raise RequestError("ignore_eos with a constraint: the grammar ends the output")
+        if request.matcher is not None:
+            check_matcher(request.matcher, self.vocabulary)
         return prompt
 
     def _seeds(self, request: Request) -> list[int]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from constrained.decoder.detokenizer import Vocabulary
+from constrained.decoder.guide import Matcher
 from constrained.decoder.sampling_params import RequestError
 
 if TYPE_CHECKING:
     from constrained.decoder.models.config import CoreConfig
 
-__all__ = ["check_vocabulary", "never_written"]
+__all__ = ["check_matcher", "check_vocabulary", "never_written"]
 
 
 def check_vocabulary(config: CoreConfig, vocabulary: Vocabulary) -> None:
@@ -34,6 +35,15 @@ def check_vocabulary(config: CoreConfig, vocabulary: Vocabulary) -> None:
                 and vocabulary.token_bytes(token_id) and token_id not in vocabulary.special_token_ids):
             raise RequestError(f"the model's {name} token {token_id} is ordinary text in the tokenizer",
                                hint="they belong to different checkpoints")
+
+
+def check_matcher(matcher: Matcher, vocabulary: Vocabulary) -> None:
+    """Raises :class:`RequestError` where the grammar was compiled for another vocabulary (if the matcher can tell)."""
+    compiled = getattr(getattr(matcher, "compiled", None), "tokenizer_info", None)
+    theirs, ours = getattr(compiled, "fingerprint", None), getattr(vocabulary, "fingerprint", None)
+    if isinstance(theirs, str) and isinstance(ours, str) and theirs != ours:
+        raise RequestError("the grammar was compiled for another vocabulary than the model's",
+                           hint="compile it with the TokenizerInfo of this model")
 
 
 def never_written(config: CoreConfig) -> tuple[int, ...]:

@@ -17,8 +17,9 @@ from constrained.decoder.draft_model import DraftModel
 from constrained.decoder.drafters import GrammarDrafter, PromptLookup
 from constrained.decoder.generate import generate, score, stream
 from constrained.decoder.request import Request
-from constrained.decoder.sampling_params import SamplingParams
+from constrained.decoder.sampling_params import RequestError, SamplingParams
 from constrained.decoder.scheduler import Scheduler
+from constrained.vocabulary import TokenizerInfo
 from tests.decoder.test_scheduler import INFO, Loaded, prompts
 
 GRAMMAR = r'''
@@ -142,3 +143,13 @@ def test_streamed_constrained_text_says_what_was_forced(llama, compiler) -> None
     events = list(stream(scheduler, [5, 6], SamplingParams(seed=3, max_tokens=40), matcher(compiler)))
     assert events[0].text.startswith('{"name": ') and events[0].forced > 0
     assert "".join(e.text for e in events).startswith('{"name": ')
+
+
+def test_a_grammar_of_another_vocabulary_is_refused(llama) -> None:
+    other = TokenizerInfo.from_bytes([bytes([i]) for i in range(97)], stop_token_ids=[2])
+    foreign = GrammarMatcher(GrammarCompiler(other).compile_regex("A+"))
+    scheduler = Scheduler(llama.model, INFO, max_batch=1, max_len=64)
+    with pytest.raises(RequestError, match="another vocabulary"):
+        scheduler.submit(Request(prompt_ids=[5], matcher=foreign))
+    with pytest.raises(RequestError, match="another vocabulary"):
+        beam_search(llama.model, INFO, [5], matcher=foreign)
