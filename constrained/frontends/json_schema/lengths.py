@@ -7,11 +7,12 @@ a body that has one width. An alternation works where each option does. Everythi
 from __future__ import annotations
 
 from constrained.regex.builder import alternation, concat
+from constrained.regex.charset import ANY, Ranges, intersection, normalise
 from constrained.regex.rewrite import is_nothing
-from constrained.regex.syntax import NOTHING, Alternation, Concat, Node, Repeat
+from constrained.regex.syntax import NOTHING, Alternation, CharSet, Concat, Node, Repeat, Text
 from constrained.regex.width import all_widths
 
-__all__ = ["with_lengths"]
+__all__ = ["sought_character", "with_lengths"]
 
 _MOST_OPTIONS = 64
 
@@ -62,6 +63,42 @@ def _options(tree: Node) -> list[list[Node]] | None:
     return done
 
 
+def _joined(items: list[Node], first: int, second: int) -> tuple[list[Node], int]:
+    """``x+y*`` side by side, x within y, is ``xy*``; ``y*x+`` likewise. The items and where the loop is, or -1."""
+    one, two = items[first], items[second]
+    if second == first + 1 and isinstance(one, Repeat) and isinstance(two, Repeat):
+        inner, outer = _characters(one.body), _characters(two.body)
+        if inner is not None and outer is not None and one.maximum is None and two.maximum is None:
+            small, large = (one, two) if intersection(inner, outer) == inner else (two, one)
+            if intersection(inner, outer) in (inner, outer):
+                start = [Repeat(small.body, small.minimum, small.minimum)]
+                middle = [large] if small is two else []
+                rest = [large] if small is one else []
+                place = first + (0 if middle else 1)
+                return [*items[:first], *middle, *start, *rest, *items[second + 1 :]], place
+    return items, -1
+
+
+def _characters(node: Node) -> Ranges | None:
+    if isinstance(node, CharSet):
+        return node.ranges
+    return normalise([(ord(node.chars), ord(node.chars))]) if isinstance(node, Text) and len(node.chars) == 1 else None
+
+
+def sought_character(tree: Node) -> Ranges | None:
+    """The characters of which a pattern found anywhere asks for one: ``\\S``, ``[a-z]+``; None: it asks more."""
+    if not isinstance(tree, Concat) or len(tree.items) != 3:
+        return None
+    before, sought, after = tree.items
+    for around in (before, after):
+        if not (isinstance(around, Repeat) and around.minimum == 0 and around.maximum is None
+                and _characters(around.body) == ANY):
+            return None
+    if isinstance(sought, Repeat) and sought.minimum == 1:
+        sought = sought.body
+    return _characters(sought)
+
+
 def _opens(item: Node) -> bool:
     """Whether lengths inside ``item`` vary in a way that writing it out makes plain."""
     if isinstance(item, Concat):
@@ -85,8 +122,12 @@ def _fitted(items: list[Node], minimum: int, maximum: int | None) -> Node | None
         return concat(items) if fixed >= minimum and (maximum is None or fixed <= maximum) else NOTHING
     at = varying[0]
     loop = items[at]
-    # Neighbours that repeat the same characters are one repetition: ``a+a*``.
-    if len(varying) > 1 or not isinstance(loop, Repeat):
+    if len(varying) == 2:
+        items, at = _joined(items, *varying)
+        loop = items[at]
+        if at >= 0:
+            fixed = sum(all_widths(item)[id(item)][0] for index, item in enumerate(items) if index != at)
+    if at < 0 or len(varying) > 2 or not isinstance(loop, Repeat):
         return None
     width, high = all_widths(loop.body)[id(loop.body)]
     if width != high or width == 0:

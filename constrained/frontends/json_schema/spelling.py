@@ -17,6 +17,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from functools import lru_cache
 
+from constrained.errors import GrammarLimitError
 from constrained.grammar.ir import ByteDfa, CharClass, Choice, Expr, Literal, Sequence
 from constrained.limits import Limits
 from constrained.regex.charset import ANY, Ranges, complement, intersection, normalise, subtract
@@ -142,7 +143,10 @@ def spelled_dfa(dfa: Dfa, escapes: str, limits: Limits) -> ByteDfa:
         if all(dfa.classes[index][-1][1] < 0x7F and intersection(dfa.classes[index], _PLAIN) == dfa.classes[index]
                for index in live):
             return _plain_dfa(dfa, live)
-    rows, accepting = dfa.to_bytes(_trie(dfa.classes, escapes), limits=limits)
+    trie = _trie(dfa.classes, escapes)
+    if len(dfa.rows) * len(trie.nodes) > limits.max_dfa_states:
+        raise GrammarLimitError("max_dfa_states", limits.max_dfa_states, "a string takes too many states over bytes")
+    rows, accepting = dfa.to_bytes(trie, limits=limits)
     return ByteDfa(rows, accepting)
 
 

@@ -20,7 +20,7 @@ from functools import lru_cache
 
 from constrained.errors import GrammarLimitError
 from constrained.frontends.json_schema.free_keys import other_keys
-from constrained.frontends.json_schema.lengths import with_lengths
+from constrained.frontends.json_schema.lengths import sought_character, with_lengths
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.json_schema.spelling import (
     canonical_spellings,
@@ -30,7 +30,7 @@ from constrained.frontends.json_schema.spelling import (
     spelled_leaf,
 )
 from constrained.frontends.regex import pattern_tree, plain_expression, tree_expression
-from constrained.grammar.ir import Choice, Expr, Literal, Repeat, Sequence
+from constrained.grammar.ir import Choice, Expr, Literal, Repeat, Sequence, Unordered
 from constrained.limits import Limits
 from constrained.regex import dfa as automata
 from constrained.regex.charset import ANY as ANY_CHARACTER
@@ -284,17 +284,22 @@ def _of_languages(shape: StringShape, escapes: str, limits: Limits) -> Expr | No
             return tree_expression(tree, limits, shape.languages[0].name, spelled_leaf(escapes),
                                    lambda dfa, limits: spelled_dfa(dfa, escapes, limits))
         if not has_assertions(tree):
+            sought = sought_character(tree)
+            if sought is not None:
+                # The found character is the item of a group in any order, of which everything else is written freely.
+                return Unordered((spelled_class(sought, escapes),), frozenset((0,)), Literal(b""),
+                                 spelled_class(ANY_CHARACTER, escapes), max(shape.minimum, 1), shape.maximum)
             fitted = with_lengths(tree, shape.minimum, shape.maximum)
             if fitted is not None:
                 return None if is_nothing(fitted) else plain_expression(fitted, spelled_leaf(escapes))
     try:
         dfa = shape.dfa(limits)
+        return spelled_dfa(dfa, escapes, limits) if dfa.accepting else None
     except GrammarLimitError as error:
         names = ", ".join(one.name[:40] for one in shape.languages[:3])
         raise GrammarLimitError(
             error.limit, error.value, f"the string constraints ({names}, lengths {shape.minimum} to {shape.maximum}) "
             "have no small automaton together") from None
-    return spelled_dfa(dfa, escapes, limits) if dfa.accepting else None
 
 
 def _all_but(shape: StringShape, escapes: str) -> Expr | None:
