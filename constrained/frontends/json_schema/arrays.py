@@ -3,7 +3,8 @@
     prefix     expressions of the first items, by place
     rest       the expression of every later item
     minimum, maximum   how many items
-    contains   ``(expression, least, most)``: how many items satisfy it (most None: any number)
+    contains   ``(expression, least, most, start)``: how many items from place ``start`` on satisfy it (most None: any
+               number)
     unique     no two items are equal
     evaluated  how many leading items count as evaluated, -1: all; None: not tracked
 """
@@ -30,7 +31,7 @@ class ArrayShape:
     rest: int = TRUE
     minimum: int = 0
     maximum: int | None = None
-    contains: tuple[tuple[int, int, int | None], ...] = ()
+    contains: tuple[tuple[int, int, int | None, int], ...] = ()
     unique: bool = False
     evaluated: int | None = None
 
@@ -62,13 +63,14 @@ class ArrayShape:
             maximum = len(self.prefix)
         if maximum is not None and self.minimum > maximum:
             return None
-        if any(least > 0 and (expression == FALSE or maximum == 0) for expression, least, _ in self.contains):
+        if any(least > 0 and (expression == FALSE or maximum == 0) for expression, least, _, _ in self.contains):
             return None
         prefix = self.prefix if maximum is None else self.prefix[:maximum]
-        if maximum == self.maximum and prefix == self.prefix:
+        unique = self.unique and not (maximum is not None and maximum <= 1)
+        if maximum == self.maximum and prefix == self.prefix and unique == self.unique:
             return self
         rest = self.rest if maximum is None or maximum > len(prefix) else FALSE
-        return ArrayShape(prefix, rest, self.minimum, maximum, self.contains, self.unique, self.evaluated)
+        return ArrayShape(prefix, rest, self.minimum, maximum, self.contains, unique, self.evaluated)
 
     def complement(self, algebra: Algebra) -> list[ArrayShape]:
         """All other arrays: for each thing that is said, those that break it."""
@@ -85,26 +87,18 @@ class ArrayShape:
             n = len(self.prefix)
             if self.rest == FALSE:
                 found.append(ArrayShape(minimum=n + 1))
-            elif n == 0:
-                found.append(ArrayShape(contains=((wrong, 1, None),)))
             else:
-                # some item behind the prefix: the prefix is anything, then at least one wrong one
-                found.append(ArrayShape((TRUE,) * n, TRUE, n + 1, None, ((wrong, 1, None),)).behind_prefix())
+                found.append(ArrayShape(minimum=n + 1, contains=((wrong, 1, None, n),)))
         if self.minimum > 0:
             found.append(ArrayShape(maximum=self.minimum - 1))
         if self.maximum is not None:
             found.append(ArrayShape(minimum=self.maximum + 1))
-        for expression, least, most in self.contains:
+        for expression, least, most, start in self.contains:
             if least > 0:
-                found.append(ArrayShape(contains=((expression, 0, least - 1),)))
+                found.append(ArrayShape(contains=((expression, 0, least - 1, start),)))
             if most is not None:
-                found.append(ArrayShape(contains=((expression, most + 1, None),)))
+                found.append(ArrayShape(contains=((expression, most + 1, None, start),)))
         return found
-
-    def behind_prefix(self) -> ArrayShape:
-        """Refused: a count that skips the first items."""
-        raise UnsupportedSchemaError("the negation of items after a prefix is not enforced",
-                                     hint="drop the prefix or the negation")
 
 
 ANY_ARRAY = ArrayShape()

@@ -19,10 +19,11 @@ from typing import Any, Protocol
 
 from constrained.frontends.json_schema.arrays import ANY_ARRAY, ArrayShape
 from constrained.frontends.json_schema.numbers import ANY_NUMBER, NumberShape
+from constrained.frontends.json_schema import objects
 from constrained.frontends.json_schema.objects import ANY_OBJECT, ObjectShape
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 
-__all__ = ["ANYTHING", "NOTHING", "Algebra", "Denotation", "conjunction", "disjunction", "negation"]
+__all__ = ["ANYTHING", "NOTHING", "Algebra", "Denotation", "conjunction", "difference", "disjunction", "negation"]
 
 
 class Algebra(Protocol):
@@ -31,6 +32,9 @@ class Algebra(Protocol):
     def both(self, a: int, b: int) -> int: ...
     def negated(self, a: int) -> int: ...
     def spend(self, alternatives: int) -> None: ...
+    def is_empty(self, expression: int, depth: int = 3) -> bool: ...
+    def no_object(self, shape: ObjectShape, depth: int = 3) -> bool: ...
+    def no_array(self, shape: ArrayShape, depth: int = 3) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,9 @@ class Denotation:
         return not (self.null or self.booleans or self.numbers or self.strings or self.arrays or self.objects)
 
 
-ANYTHING = Denotation(True, 3, (ANY_NUMBER,), (ANY_STRING,), (ANY_ARRAY,), (ANY_OBJECT,))
+_ANY_ARRAYS = (ANY_ARRAY,)
+_ANY_OBJECTS = (ANY_OBJECT,)
+ANYTHING = Denotation(True, 3, (ANY_NUMBER,), (ANY_STRING,), _ANY_ARRAYS, _ANY_OBJECTS)
 NOTHING = Denotation(False, 0, (), (), (), ())
 
 
@@ -62,22 +68,56 @@ def conjunction(a: Denotation, b: Denotation, algebra: Algebra) -> Denotation:
     return Denotation(
         a.null and b.null,
         a.booleans & b.booleans,
-        _product(a.numbers, b.numbers, algebra, None),
-        _product(a.strings, b.strings, algebra, None),
-        _product(a.arrays, b.arrays, algebra, algebra),
-        _product(a.objects, b.objects, algebra, algebra),
+        _product(a.numbers, b.numbers, algebra),
+        _product(a.strings, b.strings, algebra),
+        _product_arrays(a.arrays, b.arrays, algebra),
+        _product_objects(a.objects, b.objects, algebra),
     )
 
 
-def _product(xs: tuple[Any, ...], ys: tuple[Any, ...], algebra: Algebra, context: Algebra | None) -> tuple[Any, ...]:
+def _product(xs: tuple[Any, ...], ys: tuple[Any, ...], algebra: Algebra) -> tuple[Any, ...]:
     if not xs or not ys:
         return ()
+    if len(xs) == 1 and len(ys) == 1:
+        both = xs[0] if xs[0] is ys[0] else xs[0].intersect(ys[0])
+        return () if both is None else (both,)
     found: dict[Any, None] = {}
     for x in xs:
         for y in ys:
-            both = (x.intersect(y) if context is None else x.intersect(y, context)) if x is not y else x
+            both = x.intersect(y) if x is not y else x
             if both is not None:
                 found[both] = None
+    algebra.spend(len(found))
+    return tuple(found)
+
+
+def _product_arrays(xs: tuple[ArrayShape, ...], ys: tuple[ArrayShape, ...], algebra: Algebra) -> tuple[ArrayShape, ...]:
+    if ys is _ANY_ARRAYS or not xs:
+        return xs
+    if xs is _ANY_ARRAYS or not ys:
+        return ys
+    found: dict[ArrayShape, None] = {}
+    for x in xs:
+        for y in ys:
+            both = x.intersect(y, algebra) if x is not y else x
+            if both is not None and not (len(xs) * len(ys) > 1 and algebra.no_array(both, 1)):
+                found[both] = None
+    algebra.spend(len(found))
+    return tuple(found)
+
+
+def _product_objects(xs: tuple[ObjectShape, ...], ys: tuple[ObjectShape, ...],
+                     algebra: Algebra) -> tuple[ObjectShape, ...]:
+    if ys is _ANY_OBJECTS or not xs:
+        return xs
+    if xs is _ANY_OBJECTS or not ys:
+        return ys
+    found: dict[ObjectShape, None] = {}
+    for x in xs:
+        for y in ys:
+            for both in objects.meet(x, y, algebra) if x is not y else (x,):
+                if not (len(xs) * len(ys) > 1 and algebra.no_object(both, 2)):
+                    found[both] = None
     algebra.spend(len(found))
     return tuple(found)
 
@@ -97,35 +137,68 @@ def disjunction(parts: list[Denotation], algebra: Algebra) -> Denotation:
         for kept, more in zip(lists, (part.numbers, part.strings, part.arrays, part.objects), strict=True):
             kept.update(dict.fromkeys(more))
     algebra.spend(sum(len(kept) for kept in lists))
-    numbers, strings, arrays, objects = (tuple(kept) for kept in lists)
+    numbers, strings, arrays, shapes = (tuple(kept) for kept in lists)
     # an alternative without any constraint swallows the others
     if ANY_NUMBER in numbers:
         numbers = (ANY_NUMBER,)
     if ANY_STRING in strings:
         strings = (ANY_STRING,)
     if ANY_ARRAY in arrays:
-        arrays = (ANY_ARRAY,)
-    if ANY_OBJECT in objects:
-        objects = (ANY_OBJECT,)
-    return Denotation(null, booleans, numbers, strings, arrays, objects)
+        arrays = _ANY_ARRAYS
+    if ANY_OBJECT in shapes:
+        shapes = _ANY_OBJECTS
+    return Denotation(null, booleans, numbers, strings, arrays, shapes)
+
+
+def difference(a: Denotation, b: Denotation, algebra: Algebra) -> Denotation:
+    """Values of ``a`` that are not in ``b``."""
+    return Denotation(
+        a.null and not b.null,
+        a.booleans & ~b.booleans,
+        _scalars_without(a.numbers, b.numbers, algebra),
+        _scalars_without(a.strings, b.strings, algebra),
+        _arrays_without(a.arrays, b.arrays, algebra),
+        _objects_without(a.objects, b.objects, algebra),
+    )
 
 
 def negation(a: Denotation, algebra: Algebra) -> Denotation:
     """All other values."""
-    return Denotation(
-        not a.null,
-        3 & ~a.booleans,
-        _complement(a.numbers, ANY_NUMBER, algebra, None),
-        _complement(a.strings, ANY_STRING, algebra, None),
-        _complement(a.arrays, ANY_ARRAY, algebra, algebra),
-        _complement(a.objects, ANY_OBJECT, algebra, algebra),
-    )
+    return difference(ANYTHING, a, algebra)
 
 
-def _complement(shapes: tuple[Any, ...], everything: Any, algebra: Algebra, context: Algebra | None) -> tuple[Any, ...]:
+def _scalars_without(left: tuple[Any, ...], shapes: tuple[Any, ...], algebra: Algebra) -> tuple[Any, ...]:
     """The complement of a union is the conjunction of the complements."""
-    left: tuple[Any, ...] = (everything,)
     for shape in shapes:
-        others = shape.complement() if context is None else shape.complement(context)
-        left = _product(left, tuple(others), algebra, context)
+        if not left:
+            break
+        left = _product(left, tuple(shape.complement()), algebra)
+    return left
+
+
+def _arrays_without(left: tuple[ArrayShape, ...], shapes: tuple[ArrayShape, ...],
+                    algebra: Algebra) -> tuple[ArrayShape, ...]:
+    for shape in shapes:
+        found: dict[ArrayShape, None] = {}
+        others: tuple[ArrayShape, ...] | None = None
+        for one in left:
+            both = one.intersect(shape, algebra)
+            if both is None or algebra.no_array(both, 2):
+                found[one] = None
+                continue
+            if others is None:
+                others = tuple(shape.complement(algebra))
+            found.update(dict.fromkeys(_product_arrays((one,), others, algebra)))
+        left = tuple(found)
+    return left
+
+
+def _objects_without(left: tuple[ObjectShape, ...], shapes: tuple[ObjectShape, ...],
+                     algebra: Algebra) -> tuple[ObjectShape, ...]:
+    for shape in shapes:
+        if not left:
+            break
+        if shape == ANY_OBJECT:
+            return ()
+        left = tuple(dict.fromkeys(kept for one in left for kept in objects.difference(one, shape, algebra)))
     return left

@@ -384,8 +384,8 @@ class Emitter:
         """Arrays with ``contains``: one rule for each (items written, items found of each kind)."""
         contains = shape.contains
         most = shape.maximum
-        items = max(shape.minimum, len(shape.prefix)) if most is None else most
-        tops = [least if most_found is None else max(most_found, least) for _, least, most_found in contains]
+        items = max(shape.minimum, len(shape.prefix), *(c[3] for c in contains)) if most is None else most
+        tops = [least if most_found is None else max(most_found, least) for _, least, most_found, _ in contains]
         states = (items + 1)
         for top in tops:
             states *= top + 1
@@ -413,8 +413,11 @@ class Emitter:
             item = shape.at(i)
             after = list(found)
             for n, counted in enumerate(kinds):
-                wanted, _, limit = shape.contains[n]
-                if counted:
+                wanted, _, limit, start = shape.contains[n]
+                if i < start:
+                    if counted:
+                        item = FALSE
+                elif counted:
                     item = self.normaliser.both(item, wanted)
                     if limit is not None and found[n] >= limit:
                         item = FALSE

@@ -32,13 +32,14 @@ from constrained.frontends.json_schema.denotation import (
     NOTHING,
     Denotation,
     conjunction,
+    difference,
     disjunction,
     negation,
 )
 from constrained.frontends.json_schema.document import Document, Place
 from constrained.frontends.json_schema.expressions import FALSE, TRUE, Expressions
 from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, NumberShape
-from constrained.frontends.json_schema.objects import Cell, ObjectShape, split_cells
+from constrained.frontends.json_schema.objects import Cell, ObjectShape, meet, split_cells
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 from constrained.limits import Limits
 
@@ -195,10 +196,18 @@ class Normaliser:
 
     def no_object(self, shape: ObjectShape, depth: int = 3) -> bool:
         """Whether it is plain that no object fits the shape."""
-        return any(self.is_empty(shape.at(name), depth - 1) for name in shape.required)
+        if shape.is_impossible():
+            return True
+        if depth <= 0:
+            return False
+        known = dict(shape.properties)
+        return any(self.is_empty(known[name] if name in known else shape.at_other(name), depth - 1)
+                   for name in shape.required)
 
     def no_array(self, shape: ArrayShape, depth: int = 3) -> bool:
         """Whether it is plain that no array fits the shape."""
+        if depth <= 0:
+            return False
         return any(self.is_empty(shape.at(i), depth - 1) for i in range(min(shape.minimum, len(shape.prefix) + 1)))
 
     def _constant(self, value: Any) -> Denotation:
@@ -255,7 +264,7 @@ class Normaliser:
             found = conjunction(found, self.denote(self.at(target)), self)
         for keyword in _APPLICATORS:
             if keyword in schema and keyword in known or keyword == "dependencies" and keyword in schema:
-                found = conjunction(found, _APPLY[keyword](self, place, schema[keyword]), self)
+                found = _APPLY[keyword](self, place, schema[keyword], found)
                 if found.is_nothing():
                     return found
         if self.tracking:
@@ -409,7 +418,7 @@ class Normaliser:
             most = self._count(place, "maxContains") if "maxContains" in known else None
             least = 1 if least is None else least
             if least > 0 or most is not None:
-                contains = ((self.at(place.child("contains")), least, most),)
+                contains = ((self.at(place.child("contains")), least, most, 0),)
             if self.tracking and place.dialect.name == "2020-12":
                 seen = None
         unique = self._flag(place, "uniqueItems")
@@ -445,7 +454,7 @@ class Normaliser:
             allowed = split_cells([(names, TRUE) for names in self.denote(self.at(place.child("propertyNames"))).strings],
                                   FALSE)
             named = ObjectShape((), tuple(allowed))
-            shapes = tuple(both for s in shapes if (both := s.intersect(named, self)) is not None)
+            shapes = tuple(both for s in shapes for both in meet(s, named, self))
         if "dependentRequired" in schema and "dependentRequired" in known:
             for name in self._mapping(place, "dependentRequired"):
                 shapes = self._dependent(shapes, name, ObjectShape(
@@ -485,11 +494,10 @@ class Normaliser:
 
     def _dependent(self, shapes: tuple[ObjectShape, ...], name: str, then: ObjectShape) -> tuple[ObjectShape, ...]:
         """Without ``name``, or with it and with ``then``."""
-        without = ObjectShape(((name, FALSE),))
-        have = then.intersect(ObjectShape(required=frozenset([name])), self)
-        found = [s.intersect(option, self) for s in shapes for option in (without, have) if option is not None]
+        options = (ObjectShape(((name, FALSE),)), *meet(then, ObjectShape(required=frozenset([name])), self))
+        found = tuple(both for s in shapes for option in options for both in meet(s, option, self))
         self.spend(len(found))
-        return tuple(s for s in found if s is not None)
+        return found
 
     # ---- in-place applicators ------------------------------------------------------------------------
 
@@ -499,87 +507,76 @@ class Normaliser:
                               pointer=f"{place.pointer}/{keyword}")
         return [self.at(place.inner(keyword, i)) for i in range(len(value))]
 
-    def _all_of(self, place: Place, value: Any) -> Denotation:
-        found = ANYTHING
+    def _all_of(self, place: Place, value: Any, found: Denotation) -> Denotation:
         for branch in self._branches(place, "allOf", value):
             found = conjunction(found, self.denote(branch), self)
         return found
 
-    def _any_of(self, place: Place, value: Any) -> Denotation:
-        branches = [self.denote(branch) for branch in self._branches(place, "anyOf", value)]
+    def _any_of(self, place: Place, value: Any, found: Denotation) -> Denotation:
+        branches = [conjunction(found, self.denote(branch), self) for branch in self._branches(place, "anyOf", value)]
         if self.tracking and len(branches) > 1:
             # what is evaluated depends on all branches that hold, so those combinations are alternatives too
             if len(branches) > 6:
-                return self.relax(place, "anyOf", "unevaluated keywords over an anyOf of more than six schemas")
-            combined = [ANYTHING]
+                return self.relaxed(place, "anyOf", "unevaluated keywords over an anyOf of more than six schemas", found)
+            combined = [found]
             for branch in branches:
                 combined += [conjunction(c, branch, self) for c in combined]
             branches = [c for c in combined[1:] if not c.is_nothing()] or [NOTHING]
         return disjunction(branches, self)
 
-    def _one_of(self, place: Place, value: Any) -> Denotation:
-        expressions = list(dict.fromkeys(self._branches(place, "oneOf", value)))
-        if len(expressions) != len(value):  # a schema that stands twice can never be the only one
-            all_of_them = self._branches(place, "oneOf", value)
-            twice = {e for e in expressions if all_of_them.count(e) > 1}
-        else:
-            twice = set()
-        branches = [self.denote(e) for e in expressions]
-        found: list[Denotation] = []
+    def _one_of(self, place: Place, value: Any, found: Denotation) -> Denotation:
+        """Each branch without all others, within what the siblings leave: that often tells the branches apart."""
+        listed = self._branches(place, "oneOf", value)
+        expressions = list(dict.fromkeys(listed))
+        branches = [conjunction(found, self.denote(e), self) for e in expressions]
+        exact: list[Denotation] = []
         for i, branch in enumerate(branches):
-            if expressions[i] in twice:
+            if listed.count(expressions[i]) > 1:  # a schema that stands twice can never be the only one
                 continue
-            exact = branch
             for j, other in enumerate(branches):
-                if j != i and not self._disjoint(exact, other):
-                    exact = conjunction(exact, negation(other, self), self)
-            found.append(exact)
-        return disjunction(found, self) if found else NOTHING
+                if j != i and not branch.is_nothing():
+                    branch = difference(branch, other, self)
+            exact.append(branch)
+        return disjunction(exact, self) if exact else NOTHING
 
-    def _disjoint(self, a: Denotation, b: Denotation) -> bool:
-        return self._is_empty(conjunction(a, b, self), 3)
+    def _not(self, place: Place, value: Any, found: Denotation) -> Denotation:
+        return difference(found, self.denote(self.at(place.child("not"))), self)
 
-    def _not(self, place: Place, value: Any) -> Denotation:
-        return self._without_annotations(negation(self.denote(self.at(place.child("not"))), self))
-
-    def _without_annotations(self, d: Denotation) -> Denotation:
-        return d
-
-    def _if(self, place: Place, value: Any) -> Denotation:
+    def _if(self, place: Place, value: Any, found: Denotation) -> Denotation:
         schema = place.schema
         if "then" not in schema and "else" not in schema and not self.tracking:
-            return ANYTHING
+            return found
         condition = self.denote(self.at(place.child("if")))
-        then = self.denote(self.at(place.child("then"))) if "then" in schema else ANYTHING
-        other = self.denote(self.at(place.child("else"))) if "else" in schema else ANYTHING
-        return disjunction([
-            conjunction(condition, then, self),
-            conjunction(negation(condition, self), other, self),
-        ], self)
+        then = conjunction(found, condition, self)
+        if "then" in schema:
+            then = conjunction(then, self.denote(self.at(place.child("then"))), self)
+        other = found
+        if "else" in schema:
+            other = conjunction(found, self.denote(self.at(place.child("else"))), self)
+        return disjunction([then, difference(other, condition, self)], self)
 
-    def _dependent_schemas(self, place: Place, value: Any) -> Denotation:
-        found = ANYTHING
+    def _dependent_schemas(self, place: Place, value: Any, found: Denotation) -> Denotation:
         for name in self._mapping(place, "dependentSchemas"):
-            found = conjunction(found, self._if_present(name, self.denote(
-                self.at(place.inner("dependentSchemas", name)))), self)
+            then = self.denote(self.at(place.inner("dependentSchemas", name)))
+            found = self._if_present(name, then, found)
         return found
 
-    def _dependencies(self, place: Place, value: Any) -> Denotation:
-        found = ANYTHING
+    def _dependencies(self, place: Place, value: Any, found: Denotation) -> Denotation:
         for name, needs in self._mapping(place, "dependencies").items():
             if isinstance(needs, list):
                 shape = ObjectShape(required=self._names(place, "dependencies", name))
                 then = Denotation(True, 3, ANY_NUMBERS, ANY_STRINGS, ANYTHING.arrays, (shape,))
             else:
                 then = self.denote(self.at(place.inner("dependencies", name)))
-            found = conjunction(found, self._if_present(name, then), self)
+            found = self._if_present(name, then, found)
         return found
 
-    def _if_present(self, name: str, then: Denotation) -> Denotation:
-        """Everything that is no object with ``name``, or satisfies ``then``."""
+    def _if_present(self, name: str, then: Denotation, found: Denotation) -> Denotation:
+        """Of ``found``, everything that is no object with ``name``, or satisfies ``then``."""
         without = Denotation(True, 3, ANY_NUMBERS, ANY_STRINGS, ANYTHING.arrays, (ObjectShape(((name, FALSE),)),))
         having = Denotation(False, 0, (), (), (), (ObjectShape(required=frozenset([name])),))
-        return disjunction([without, conjunction(having, then, self)], self)
+        present = conjunction(conjunction(found, having, self), then, self)
+        return disjunction([conjunction(found, without, self), present], self)
 
     # ---- unevaluated ---------------------------------------------------------------------------------
 
@@ -593,9 +590,7 @@ class Normaliser:
                 left = split_cells([(cell, TRUE) for cell in _disjoint_cells(cells)], rest)
             closing = ObjectShape(tuple((name, TRUE) for name in names), tuple(left), said=True,
                                   evaluated=(frozenset(), (ANY_STRING,)))
-            both = shape.intersect(closing, self)
-            if both is not None:
-                shapes.append(both)
+            shapes.extend(meet(shape, closing, self))
         return Denotation(found.null, found.booleans, found.numbers, found.strings, found.arrays, tuple(shapes))
 
     def _unevaluated_items(self, place: Place, found: Denotation) -> Denotation:
@@ -617,10 +612,6 @@ class Normaliser:
         return Denotation(found.null, found.booleans, found.numbers, found.strings, tuple(shapes), found.objects)
 
     # ---- refusing ------------------------------------------------------------------------------------
-
-    def relax(self, place: Place, keyword: str, reason: str) -> Denotation:
-        """Refuse a keyword, or leave it out where that is asked for."""
-        return self.relaxed(place, keyword, reason, ANYTHING)
 
     def relaxed(self, place: Place, keyword: str, reason: str, instead: Denotation) -> Denotation:
         """Refuse a keyword, or use ``instead``, a superset, where that is asked for."""
@@ -677,7 +668,7 @@ class Normaliser:
         return frozenset(value)
 
 
-_APPLY: dict[str, Callable[[Normaliser, Place, Any], Denotation]] = {
+_APPLY: dict[str, Callable[[Normaliser, Place, Any, Denotation], Denotation]] = {
     "allOf": Normaliser._all_of, "anyOf": Normaliser._any_of, "oneOf": Normaliser._one_of, "not": Normaliser._not,
     "if": Normaliser._if, "dependentSchemas": Normaliser._dependent_schemas, "dependencies": Normaliser._dependencies,
 }

@@ -4,17 +4,18 @@
     others       disjoint cells ``(names, expression)`` that say what values other names may have; names in no
                  cell may not occur. One cell of all strings where a schema has no patterns.
     required     names that must occur
-    exists       ``(names, expression)``: some undeclared member with such a name has such a value; comes from negation
+    exists       ``(names, expression)``: some member with such a name has such a value; comes from negation. ``names``
+                 leaves out every declared name: what a declared one may do for it is an alternative of its own
     minimum, maximum   how many members
     said         whether the schema spoke about undeclared members (else strict mode closes the object)
     evaluated    names and cells that count as evaluated for ``unevaluatedProperties``; None: not tracked
 
-``intersect`` and ``complement`` stay at this level; expressions are combined by id.
+``meet`` and ``difference`` stay at this level; expressions are combined by id.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from constrained.frontends.json_schema.expressions import FALSE, TRUE
@@ -23,7 +24,7 @@ from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 if TYPE_CHECKING:
     from constrained.frontends.json_schema.denotation import Algebra
 
-__all__ = ["ANY_OBJECT", "Cell", "ObjectShape", "split_cells"]
+__all__ = ["ANY_OBJECT", "Cell", "ObjectShape", "difference", "meet", "split_cells"]
 
 Cell = tuple[StringShape, int]
 
@@ -55,8 +56,8 @@ class ObjectShape:
                 return expression
         return FALSE
 
-    def intersect(self, other: ObjectShape, algebra: Algebra) -> ObjectShape | None:
-        """Objects in both; None where that is plainly impossible."""
+    def merged(self, other: ObjectShape, algebra: Algebra) -> ObjectShape | None:
+        """Objects in both, declared names for ``exists`` not looked for; None where that is plainly impossible."""
         mine, theirs = dict(self.properties), dict(other.properties)
         merged: dict[str, int] = {}
         for name, expression in mine.items():
@@ -90,39 +91,93 @@ class ObjectShape:
         known = dict(self.properties)
         if any((known[name] if name in known else self.at_other(name)) == FALSE for name in self.required):
             return True
+        if self.exists and not self.others:
+            return True
         least = max(self.minimum, len(self.required))
         if self.maximum is not None and least > self.maximum:
             return True
         return not self.others and least > sum(1 for _, expression in self.properties if expression != FALSE)
 
-    def complement(self, algebra: Algebra) -> list[ObjectShape]:
-        """All other objects: for each thing that is said, those that break it."""
-        found: list[ObjectShape] = []
-        for name in sorted(self.required):
-            found.append(ObjectShape(((name, FALSE),), said=True))
-        for name, expression in self.properties:
-            if expression != TRUE:
-                found.append(ObjectShape(((name, algebra.negated(expression)),), required=frozenset([name]), said=True))
-        declared = [name for name, _ in self.properties]
-        covered: list[StringShape] = []
-        for names, expression in self.others:
-            covered.append(names)
-            if expression != TRUE:
-                left = names.exclude_values(declared)
-                found.append(ObjectShape(exists=((left, algebra.negated(expression)),), said=True))
-        for names in _outside(covered):
-            found.append(ObjectShape(exists=((names.exclude_values(declared), TRUE),), said=True))
-        for names, expression in self.exists:
-            inside = split_cells([(names, algebra.negated(expression))])
-            found.append(ObjectShape(others=tuple(inside), said=True))
-        if self.minimum > 0:
-            found.append(ObjectShape(maximum=self.minimum - 1, said=True))
-        if self.maximum is not None:
-            found.append(ObjectShape(minimum=self.maximum + 1, said=True))
-        return found
-
 
 ANY_OBJECT = ObjectShape()
+
+
+def meet(a: ObjectShape, b: ObjectShape, algebra: Algebra) -> tuple[ObjectShape, ...]:
+    """Objects in both, as shapes whose ``exists`` are about undeclared names."""
+    found = a.merged(b, algebra)
+    if found is None:
+        return ()
+    if not found.exists:
+        return (found,)
+    return _resolved(found, algebra)
+
+
+def _resolved(shape: ObjectShape, algebra: Algebra) -> tuple[ObjectShape, ...]:
+    """Which declared member, or else an undeclared one, is each of those that must exist."""
+    done: list[ObjectShape] = []
+    stack = [(shape, 0)]
+    while stack:
+        shape, k = stack.pop()
+        if k == len(shape.exists):
+            if not shape.is_impossible():
+                done.append(shape)
+            continue
+        names, wanted = shape.exists[k]
+        declared = [(name, value) for name, value in shape.properties
+                    if name not in names.excluded and value != FALSE and names.contains(name)]
+        left = names.exclude_values([name for name, _ in shape.properties])
+        others = _without(shape.exists, k)
+        for name, value in reversed(declared):
+            both = algebra.both(value, wanted)
+            if both != FALSE and not algebra.is_empty(both, 1):
+                properties = tuple((n, both if n == name else v) for n, v in shape.properties)
+                stack.append((replace(shape, properties=properties, required=shape.required | {name}, exists=others), k))
+        if shape.others and (left.values is None or left.values):
+            stack.append((replace(shape, exists=(*shape.exists[:k], (left, wanted), *shape.exists[k + 1 :])), k + 1))
+        algebra.spend(len(declared))
+    return tuple(done)
+
+
+def _without(cells: tuple[Cell, ...], k: int) -> tuple[Cell, ...]:
+    return cells[:k] + cells[k + 1 :]
+
+
+def difference(shape: ObjectShape, other: ObjectShape, algebra: Algebra) -> tuple[ObjectShape, ...]:
+    """The objects of ``shape`` that are not in ``other``: for each thing ``other`` says, those that break it and keep
+    what it said before. So the alternatives exclude each other, and few are left after several differences."""
+    if not any(not algebra.no_object(both) for both in meet(shape, other, algebra)):
+        return (shape,)
+    found: list[ObjectShape] = []
+    kept: tuple[ObjectShape, ...] = (shape,)
+
+    def split(wrong: ObjectShape, right: ObjectShape | None) -> None:
+        nonlocal kept
+        fresh = [one for k in kept for one in meet(k, wrong, algebra) if not algebra.no_object(one, 2)]
+        algebra.spend(len(fresh))
+        found.extend(fresh)
+        if right is not None and fresh:
+            kept = tuple(one for k in kept for one in meet(k, right, algebra))
+
+    for name in sorted(other.required - shape.required):
+        split(ObjectShape(((name, FALSE),)), ObjectShape(required=frozenset((name,))))
+    for name, expression in other.properties:
+        if expression != TRUE and shape.at(name) != expression:
+            split(ObjectShape(((name, algebra.negated(expression)),), required=frozenset((name,))),
+                  ObjectShape(((name, expression),)))
+    declared = [name for name, _ in other.properties]
+    if other.others != shape.others or declared:
+        for names, expression in other.others:
+            if expression != TRUE:
+                split(ObjectShape(exists=((names.exclude_values(declared), algebra.negated(expression)),)), None)
+        for names in _outside([names for names, _ in other.others]):
+            split(ObjectShape(exists=((names.exclude_values(declared), TRUE),)), None)
+    for names, expression in other.exists:
+        split(ObjectShape(others=tuple(split_cells([(names, algebra.negated(expression))]))), None)
+    if other.minimum > 0:
+        split(ObjectShape(maximum=other.minimum - 1), ObjectShape(minimum=other.minimum))
+    if other.maximum is not None:
+        split(ObjectShape(minimum=other.maximum + 1), ObjectShape(maximum=other.maximum))
+    return tuple(found)
 
 
 def split_cells(said: list[Cell], rest: int = TRUE) -> list[Cell]:
