@@ -7,6 +7,7 @@ identity and only its address is asked again.
 
 from __future__ import annotations
 
+from ctypes import addressof, c_char
 from typing import Any
 
 import numpy as np
@@ -48,8 +49,9 @@ class RowFinder:
             if not bitmask.flags.c_contiguous or not bitmask.flags.writeable:
                 raise BitmaskError("the bitmask must be C-contiguous and writable",
                                    hint="make one with allocate_token_bitmask")
-            self._check(str(bitmask.dtype), bitmask.dtype == np.int32, bitmask.shape)
-            self._address = int(bitmask.ctypes.data)
+            self._check(bitmask.dtype, bitmask.dtype == np.int32, bitmask.shape)
+            # bitmask.ctypes.data, at a quarter of its cost
+            self._address = addressof(c_char.from_buffer(bitmask)) if bitmask.size else 0
             self.is_tensor = False
         elif hasattr(bitmask, "data_ptr"):
             if bitmask.device.type != "cpu":
@@ -57,7 +59,7 @@ class RowFinder:
                                    hint="fill it there and copy it: bitmask.to(device, non_blocking=True)")
             if not bitmask.is_contiguous():
                 raise BitmaskError("the bitmask must be contiguous", hint="make one with allocate_token_bitmask")
-            self._check(str(bitmask.dtype), str(bitmask.dtype) == "torch.int32", tuple(bitmask.shape))
+            self._check(bitmask.dtype, str(bitmask.dtype) == "torch.int32", tuple(bitmask.shape))
             self._address = int(bitmask.data_ptr())
             self.is_tensor = True
         else:
@@ -65,7 +67,7 @@ class RowFinder:
                                hint="make one with allocate_token_bitmask")
         self._array = bitmask
 
-    def _check(self, dtype: str, right: bool, shape: tuple[int, ...]) -> None:
+    def _check(self, dtype: object, right: bool, shape: tuple[int, ...]) -> None:
         if not right:
             raise BitmaskError(f"the bitmask must be int32, not {dtype}")
         if len(shape) not in (1, 2) or shape[-1] != self.words:
