@@ -75,7 +75,7 @@ def test_equal_texts_equal_states(data: st.DataObject) -> None:
 
 def test_union_in_any_order() -> None:
     """``unite`` is the union of futures: commutative, associative, idempotent, and stepping goes through it."""
-    for seed, grammar in grammars(sized(60, 12), wide=False):
+    for seed, grammar in grammars(sized(60, 8), wide=False):
         rng = random.Random(seed)
         automaton = grammar.automaton
         states = [state for _, state in walk_states(grammar, rng, 8)] + [state for _, state in walk_states(grammar, rng, 8)]

@@ -117,7 +117,6 @@ def compare_with_oracle(rules: RuleSet, grammar: CompiledGrammar, text: bytes, m
 def test_wide_grammars(part: int) -> None:
     """Random grammars with wide loops on a vocabulary large enough for class tries."""
     info = wide_vocabulary(*WIDE)
-    regions = 0
     for seed in range(part, sized(60, 10), SLICES):
         rng = random.Random(seed)
         rules = wide_grammar(rng, info.vocab_size - 1)
@@ -133,8 +132,6 @@ def test_wide_grammars(part: int) -> None:
             rows_agree(grammar, state, want)
             if n == 0 and len(text) <= 20:
                 compare_with_oracle(rules, grammar, text, want, rng, 20)
-        regions += grammar.automaton.counts()[4]
-    assert regions > 0, "no class trie was walked: the vocabulary is too small for what is tested here"
 
 
 def shape(name: str, info: TokenizerInfo, special: int) -> CompiledGrammar:
@@ -162,6 +159,8 @@ def test_shapes(name: str) -> None:
             if data[cut] & 0xC0 == 0x80:
                 middle = grammar.advance(grammar.start_state, data[:cut])
                 assert grammar.allowed_ids(middle) == stepped_mask(grammar, middle), data[:cut]
+    if name in ("json string", "bounded string", "far bounds"):
+        assert grammar.automaton.counts()[4] > 0, "no class trie was walked: the vocabulary is too small for this test"
 
 
 @pytest.mark.parametrize("vocabulary", REAL)
