@@ -20,6 +20,7 @@ from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.objects import Cell, ObjectShape
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.json_schema.spelling import json_literal
+from constrained.frontends.json_schema.witnesses import casts, harmless, members_of
 from constrained.grammar.ir import CharClass, Choice, Expr, Literal, Reference, Repeat, RuleSet, Sequence, Unordered
 
 __all__ = ["Emitter"]
@@ -195,16 +196,48 @@ class Emitter:
             declared.append(name)
             members.append((Sequence((self.key(name), self.colon, self.inner(expression))), True))
         cells = () if closed else shape.others
-        free = self.free_member(cells, declared)
-        last: Expr | None = None
         if shape.exists:
-            last = self.witness(shape, cells, declared)
-            if last is None:
-                return NOTHING
-        least, most = self.counts(shape, members, free, last)
+            return self.with_witnesses(shape, members, cells, declared)
+        free = self.free_member(cells, declared)
+        least, most = self.counts(shape, members, free, 0)
         if self.policy.property_order == "any":
-            return self.in_any_order(members, free, last, least, most)
-        return self.in_order(members, free, last, least, most)
+            return self.in_any_order(members, free, least, most)
+        if least or most is not None:
+            return self.in_stages([*members, (free, None)], least, most)
+        return self.in_order(members, free)
+
+    def with_witnesses(self, shape: ObjectShape, members: list[tuple[Expr, bool]], cells: tuple[Cell, ...],
+                       declared: list[str]) -> Expr:
+        """An object in which undeclared members must exist: see ``witnesses``."""
+        required = sum(1 for _, needed in members if needed)
+        room = None if shape.maximum is None else shape.maximum - required
+        free = self.free_member(cells, declared)
+        options: list[Expr] = []
+        for parts in casts(shape.exists, room, self.normaliser):
+            plays = [self.free_member(members_of(part, cells, self.normaliser), declared) for part in parts]
+            players = [play for play in plays if play is not None]
+            if len(players) < len(parts):
+                continue
+            least, most = self.counts(shape, members, free, len(parts))
+            if self.policy.property_order == "any":
+                safe = self.free_member(harmless(cells, parts, self.normaliser), declared)
+                options.append(self.in_any_order([*members, *((play, True) for play in players)], safe, least, most))
+            for order in itertools.permutations(range(len(parts))):
+                # whatever comes before may still be replaced; whatever comes behind must not replace
+                stages: list[tuple[Expr | None, bool | None]] = [*members, (free, None)]
+                for k, part in enumerate(order):
+                    safe = self.free_member(harmless(cells, [parts[i] for i in order[: k + 1]], self.normaliser), declared)
+                    stages += [(players[part], True), (safe, None)]
+                if self.policy.property_order == "any":
+                    before = Unordered(tuple(m for m, _ in members), frozenset(
+                        i for i, (_, needed) in enumerate(members) if needed), self.separator(), free,
+                        max(least - len(parts), 1), None if most is None else most - len(parts))
+                    if (members or free is not None) and (most is None or most > len(parts)):
+                        behind = [Sequence((self.separator(), players[part])) for part in order]
+                        options.append(self.bracketed(b"{", Sequence((before, *behind)), b"}", may_be_empty=False))
+                else:
+                    options.append(self.in_stages(stages, least, most))
+        return options[0] if len(options) == 1 else Choice(tuple(options))
 
     def free_member(self, cells: tuple[Cell, ...], declared: list[str]) -> Expr | None:
         """A member whose name is not declared."""
@@ -216,23 +249,13 @@ class Emitter:
                                          self.inner(expression))))
         return None if not options else options[0] if len(options) == 1 else Choice(tuple(options))
 
-    def witness(self, shape: ObjectShape, cells: tuple[Cell, ...], declared: list[str]) -> Expr | None:
-        """An undeclared member that is as ``exists`` asks. It is written last, so that no later member replaces it."""
-        if len(shape.exists) > 1:
-            raise UnsupportedSchemaError("two different undeclared members must exist: not enforced exactly",
-                                         hint="name the properties, or drop one of the negations")
-        (names, wanted), = shape.exists
-        both = [(inside, self.normaliser.both(expression, wanted)) for cell, expression in cells
-                if (inside := cell.intersect(names)) is not None]
-        return self.free_member(tuple(both), declared)
-
     def counts(self, shape: ObjectShape, members: list[tuple[Expr, bool]], free: Expr | None,
-               last: Expr | None) -> tuple[int, int | None]:
+               witnesses: int) -> tuple[int, int | None]:
         """How many members must and may be written; (0, None) where the rest says it already."""
-        required = sum(1 for _, needed in members if needed) + (last is not None)
+        required = sum(1 for _, needed in members if needed) + witnesses
         least = shape.minimum if shape.minimum > required else 0
         most = shape.maximum
-        if most is not None and free is None and most >= len(members) + (last is not None):
+        if most is not None and free is None and most >= len(members) + witnesses:
             most = None
         if least > required + 1 and free is not None:
             # a free name may be written twice, and counts once
@@ -241,47 +264,28 @@ class Emitter:
                 hint="declare the properties, or require them by name")
         return least, most
 
-    def in_any_order(self, members: list[tuple[Expr, bool]], free: Expr | None, last: Expr | None, least: int,
-                     most: int | None) -> Expr:
+    def in_any_order(self, members: list[tuple[Expr, bool]], free: Expr | None, least: int, most: int | None) -> Expr:
         required = frozenset(i for i, (_, needed) in enumerate(members) if needed)
         items = tuple(member for member, _ in members)
-        if last is None:
-            group = Unordered(items, required, self.separator(), free, max(least, 1), most)
-            empty = not required and least == 0
-            inside = group if (items or free is not None) and most != 0 else None
-            if inside is None and not empty:
-                return NOTHING
-            return self.bracketed(b"{", inside, b"}", may_be_empty=empty)
-        before = Unordered(items, required, self.separator(), free, max(least - 1, 1), None if most is None else most - 1)
-        options: list[Expr] = []
-        if (items or free is not None) and most != 1:
-            options.append(Sequence((before, self.separator(), last)))
-        if not required and least <= 1 and most != 0:
-            options.append(last)
-        return self.bracketed(b"{", Choice(tuple(options)), b"}", may_be_empty=False)
+        group = Unordered(items, required, self.separator(), free, max(least, 1), most)
+        empty = not required and least == 0
+        inside = group if (items or free is not None) and most != 0 else None
+        if inside is None and not empty:
+            return NOTHING
+        return self.bracketed(b"{", inside, b"}", may_be_empty=empty)
 
-    def in_order(self, members: list[tuple[Expr, bool]], free: Expr | None, last: Expr | None, least: int,
-                 most: int | None) -> Expr:
+    def in_order(self, members: list[tuple[Expr, bool]], free: Expr | None) -> Expr:
         separator = self.separator()
-        if least or most is not None:
-            return self.in_order_counted(members, free, last, least, most)
         # what may follow once something is written, from the end
         rest: list[Expr] = []
         if free is not None:
             rest.append(Repeat(Sequence((separator, free)), 0, None))
-        if last is not None:
-            rest.append(Sequence((separator, last)))
         behind: list[Expr] = [*reversed(rest)]  # in reverse order: appending is cheap
         # and what may stand first, if nothing is written yet
         options: list[Expr] = []
-        if last is not None:
-            options.append(last)
-            if free is not None:
-                options.append(Sequence((free, Repeat(Sequence((separator, free)), 0, None), separator, last)))
-        elif free is not None:
+        if free is not None:
             options.append(Sequence((free, Repeat(Sequence((separator, free)), 0, None))))
         needed_from = [False] * (len(members) + 1)
-        needed_from[len(members)] = last is not None
         for i in range(len(members) - 1, -1, -1):
             needed_from[i] = needed_from[i + 1] or members[i][1]
         first_required = next((i for i, (_, needed) in enumerate(members) if needed), len(members))
@@ -315,41 +319,34 @@ class Emitter:
         self.rules[name] = expr
         return Reference(name)
 
-    def in_order_counted(self, members: list[tuple[Expr, bool]], free: Expr | None, last: Expr | None, least: int,
-                         most: int | None) -> Expr:
-        """In order, with a count: one rule for each (next member, members written)."""
-        cap = least if most is None else max(most, least)
-        if (len(members) + 1) * (cap + 1) > 4 * MAX_ARRAY_STATES:
+    def in_stages(self, stages: list[tuple[Expr | None, bool | None]], least: int, most: int | None) -> Expr:
+        """In order, with a count: one rule for each (stage, members written).
+
+        A stage is ``(member, whether it must stand)``, or ``(member, None)``: any number of such members.
+        """
+        cap = max(least, 1) if most is None else max(most, least, 1)
+        if (len(stages) + 1) * (cap + 1) > 4 * MAX_ARRAY_STATES:
             raise UnsupportedSchemaError("minProperties or maxProperties is too large beside so many properties",
                                          hint='property_order="any" has no such bound')
         separator = self.separator()
-        end = len(members)
         prefix = f"members {len(self.rules)}"
 
-        def place(i: int, written: int) -> str:
-            return f"{prefix} {i} {written if most is not None else min(written, cap)}"
+        def place(i: int, written: int) -> Expr:
+            return Reference(f"{prefix} {i} {min(written, cap)}")
 
-        for i in range(end, -1, -1):
+        for i, (member, needed) in enumerate(stages):
             for written in range(cap + 1):
                 options: list[Expr] = []
-                room = most is None or written < most
-                gap: Expr = separator if written else EMPTY
-                if i == end:
-                    if last is None and written >= least:
-                        options.append(EMPTY)
-                    if last is not None and room and written + 1 >= least:
-                        options.append(Sequence((gap, last)))
-                    if free is not None and room:
-                        options.append(Sequence((gap, free, Reference(place(i, written + 1)))))
-                else:
-                    member, needed = members[i]
-                    if room:
-                        options.append(Sequence((gap, member, Reference(place(i + 1, written + 1)))))
-                    if not needed:
-                        options.append(Reference(place(i + 1, written)))
-                self.rules[place(i, written)] = Choice(tuple(options))
+                if member is not None and (most is None or written < most):
+                    behind = place(i if needed is None else i + 1, written + 1)
+                    options.append(Sequence((separator, member, behind) if written else (member, behind)))
+                if not needed:
+                    options.append(place(i + 1, written))
+                self.rules[f"{prefix} {i} {written}"] = Choice(tuple(options))
+        for written in range(cap + 1):
+            self.rules[f"{prefix} {len(stages)} {written}"] = EMPTY if written >= least else NOTHING
         opening, closing = Literal(b"{" + self.newline(self.depth + 1)), Literal(self.newline(self.depth) + b"}")
-        return Sequence((opening, self.space, Reference(place(0, 0)), self.space, closing))
+        return Sequence((opening, self.space, place(0, 0), self.space, closing))
 
     # ---- arrays --------------------------------------------------------------------------------------
 

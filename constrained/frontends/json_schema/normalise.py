@@ -48,6 +48,9 @@ __all__ = ["Note", "Normaliser"]
 MAX_CHAIN = 150
 """In-place applicators inside each other, references followed included."""
 
+ANNOTATIONS = frozenset(("byte", "binary"))
+"""Formats that say how text is meant, not which text is valid: no validator asserts them."""
+
 ANY_NUMBERS = (ANY_NUMBER,)
 ANY_STRINGS = (ANY_STRING,)
 _TYPES = frozenset("null boolean integer number string array object".split())
@@ -385,7 +388,8 @@ class Normaliser:
             if not isinstance(name, str):
                 raise SchemaError("format must be a string", pointer=pointer)
             if self.assert_formats and wanted:
-                formatted = StringShape.from_format(name, self.limits, draft=place.dialect.name)
+                formatted = None if name in ANNOTATIONS else (
+                    StringShape.from_format(name, self.limits, draft=place.dialect.name))
                 if formatted is None and NumberShape.from_format(name) is None:
                     self.notes[pointer, "annotation", f"the format {echo(name)} is not known"] = None
                 elif formatted is not None and found is not None:

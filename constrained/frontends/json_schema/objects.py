@@ -91,8 +91,6 @@ class ObjectShape:
         known = dict(self.properties)
         if any((known[name] if name in known else self.at_other(name)) == FALSE for name in self.required):
             return True
-        if self.exists and not self.others:
-            return True
         least = max(self.minimum, len(self.required))
         if self.maximum is not None and least > self.maximum:
             return True
@@ -115,11 +113,13 @@ def meet(a: ObjectShape, b: ObjectShape, algebra: Algebra) -> tuple[ObjectShape,
 def _resolved(shape: ObjectShape, algebra: Algebra) -> tuple[ObjectShape, ...]:
     """Which declared member, or else an undeclared one, is each of those that must exist."""
     done: list[ObjectShape] = []
-    stack = [(shape, 0)]
+    known = dict(shape.properties)
+    asked = tuple((name, shape.at_other(name)) for name in sorted(shape.required - known.keys()))
+    stack = [(replace(shape, properties=shape.properties + asked) if asked else shape, 0)]
     while stack:
         shape, k = stack.pop()
         if k == len(shape.exists):
-            if not shape.is_impossible():
+            if not shape.is_impossible() and (shape.others or not shape.exists):
                 done.append(shape)
             continue
         names, wanted = shape.exists[k]
