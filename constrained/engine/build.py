@@ -12,6 +12,7 @@ One explicit stack of ``(expression, from, to, rule)``; nothing here recurses. C
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from constrained.engine.text_until import text_until
 from constrained.engine.utf8 import char_template
@@ -182,23 +183,23 @@ class _Builder:
         net = self.net
         byte_edges, eps = net.byte_edges, net.eps
         limit = self.limits.max_positions
-        stack: list[tuple[Expr, int, int, int]] = [(expr, start, end, origin)]
+        stack: list[tuple[Any, int, int, int]] = [(expr, start, end, origin)]
         while stack:
             expr, start, end, origin = stack.pop()
             kind = type(expr)
             if len(net.origin) > limit:
                 raise GrammarLimitError("max_positions", limit, "the grammar is too large")
             if kind is Literal:
-                self.literal(expr.data, start, end, origin)  # type: ignore[union-attr]
+                self.literal(expr.data, start, end, origin)
             elif kind is CharClass:
-                count, edges = char_template(expr.ranges)  # type: ignore[union-attr]
+                count, edges = char_template(expr.ranges)
                 local = [start, end]
                 for _ in range(count - 2):
                     local.append(net.position(origin))
                 for state, lo, hi, to in edges:
                     byte_edges[local[state]].append((lo, hi, local[to]))
             elif kind is Sequence:
-                items = expr.items  # type: ignore[union-attr]
+                items = expr.items
                 if not items:
                     eps[start].append(end)
                     continue
@@ -209,33 +210,33 @@ class _Builder:
                     here = there
                 stack.append((items[-1], here, end, origin))
             elif kind is Choice:
-                options = expr.options  # type: ignore[union-attr]
+                options = expr.options
                 if len(options) >= 4:
                     options = self.share_prefixes(options, start, end, origin)
                 for option in options:
                     stack.append((option, start, end, origin))
             elif kind is Repeat:
-                self.repeat(expr, start, end, origin, stack)  # type: ignore[arg-type]
+                self.repeat(expr, start, end, origin, stack)
             elif kind is Unordered:
-                self.unordered(expr, start, end, origin)  # type: ignore[arg-type]
-            elif kind is _Call:
-                net.call_edges[start].append((expr.rule, end))  # type: ignore[union-attr]
+                self.unordered(expr, start, end, origin)
+            elif isinstance(expr, _Call):
+                net.call_edges[start].append((expr.rule, end))
             elif kind is Reference:
-                name = expr.name  # type: ignore[union-attr]
+                name = expr.name
                 if name in self.inline:
                     stack.append((self.rules[name], start, end, self.name_id(name)))
                 else:
                     net.call_edges[start].append((self.rule_of(name), end))
             elif kind is TokenReference:
-                tokens = self.resolve_tokens(expr)  # type: ignore[arg-type]
+                tokens = self.resolve_tokens(expr)
                 known = self.token_set_ids.setdefault(tokens, len(net.token_sets))
                 if known == len(net.token_sets):
                     net.token_sets.append(tokens)
                 net.token_edges.setdefault(start, []).append((known, end))
             elif kind is AnyTextUntil:
-                self.dfa(text_until(expr.stops, expr.consume), start, end, origin)  # type: ignore[union-attr]
+                self.dfa(text_until(expr.stops, expr.consume), start, end, origin)
             elif kind is ByteDfa:
-                self.dfa(expr, start, end, origin)  # type: ignore[arg-type]
+                self.dfa(expr, start, end, origin)
             else:  # pragma: no cover - the IR is closed
                 raise TypeError(f"not an expression: {expr!r}")
 
@@ -292,7 +293,7 @@ class _Builder:
             net.eps[local[state]].append(end)
 
     def repeat(self, expr: Repeat, start: int, end: int, origin: int,
-               stack: list[tuple[Expr, int, int, int]]) -> None:
+               stack: list[tuple[Any, int, int, int]]) -> None:
         net = self.net
         eps = net.eps
         body, least, most = expr.body, expr.minimum, expr.maximum
@@ -351,7 +352,7 @@ class _Builder:
         items = [*expr.items] if expr.free is None else [*expr.items, expr.free]
         most = -1 if expr.maximum is None else expr.maximum
         least = max(expr.minimum, len(expr.required))
-        if most >= 0 and most < least or (expr.free is None and least > len(expr.items)):
+        if 0 <= most < least or (expr.free is None and least > len(expr.items)):
             return  # nothing fits: no edge
         if least == 0:
             net.eps[start].append(end)
@@ -360,7 +361,8 @@ class _Builder:
         loop = net.position(origin)
         net.eps[start].append(loop)
         first = [self.anonymous_rule(item, origin) for item in items]
-        later = [self.anonymous_rule(Sequence((expr.separator, _Call(rule))), origin) for rule in first]
+        later = [self.anonymous_rule(Sequence((expr.separator, _Call(rule))), origin)  # type: ignore[arg-type]
+                 for rule in first]
         net.sets[loop] = SetLoop(first, later, expr.required, expr.free is not None, max(least, 1), most, end)
 
     def anonymous_rule(self, body: Expr, origin: int) -> int:

@@ -27,7 +27,7 @@ from constrained.limits import Limits
 from constrained.vocabulary import TokenizerInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    pass
 
 __all__ = ["CompiledGrammar", "StaleState", "compile_rules", "limit_error"]
 
@@ -203,7 +203,7 @@ class CompiledGrammar:
         return found
 
     def forced_bytes(self, state: int, limit: int = 4096) -> bytes:
-        """The bytes that must follow, at most ``limit``: one can follow, and the text cannot end. Raises as ``next_state``."""
+        """The bytes that must follow, at most ``limit``: just one can, and no end is due. Raises alike."""
         try:
             found: bytes = self.automaton.forced_bytes(state, limit)
         except KERNEL_LIMITS as error:

@@ -108,7 +108,7 @@ def _rewrite_group(net: Network, group: list[int], closures: list[list[int]], st
                 if p in net.sets:
                     if members.intersection(net.sets[p].first):
                         raise GrammarError(
-                            f"rule {net.rule_names[origin]!r:.100} reaches itself at its left through a group in any order",
+                            f"rule {net.rule_names[origin]!r:.100} begins with a group in any order that begins so",
                             hint="put something before the group, or write the orders out",
                         )
                     net.eps[start].append(p + shift)

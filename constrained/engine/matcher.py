@@ -9,6 +9,7 @@ A matcher belongs to one thread at a time; the compiled grammar behind it is sha
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -30,6 +31,14 @@ STEP_ERRORS = (*KERNEL_LIMITS, StaleState, TypeError, OverflowError)
 
 Step = int | bytes
 """A token id, ``~id`` for the stop token that ended the text, or a string."""
+
+
+def _as_id(token_id: Any) -> int:
+    """An integer of another type (numpy's, a boolean) as an int; anything else is a ``ConstrainedError``."""
+    try:
+        return operator.index(token_id)
+    except TypeError:
+        raise ConstrainedError(f"a token id is an int, not {type(token_id).__name__}") from None
 
 
 class GrammarMatcher:
@@ -102,6 +111,8 @@ class GrammarMatcher:
             ConstrainedError: ``token_id`` is no int.
             GrammarLimitError: a budget ended; the matcher stays where it is and usable.
         """
+        if token_id.__class__ is not int:
+            token_id = _as_id(token_id)
         if self._terminated:
             return False
         if self._quick:

@@ -1,7 +1,8 @@
 """Grammars as flat lists of plain values: for pickles, caches and equality.
 
-Expression trees may be deep and shared, so neither ``pickle`` nor ``==`` may walk them by recursion. Here every distinct
-node is one entry ``(tag, ...)`` that names its parts by number, parts first. Equal trees built alike give equal lists.
+Expression trees may be deep and shared, so neither ``pickle`` nor ``==`` may walk them by recursion. Here every
+distinct node is one entry ``(tag, ...)`` that names its parts by number, parts first. Equal trees built alike give
+equal lists.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Union
 
 __all__ = [
     "AnyTextUntil",
@@ -128,9 +127,9 @@ class ByteDfa:
     accepting: frozenset[int]
 
 
-Expr = Union[
-    Literal, CharClass, Sequence, Choice, Repeat, Unordered, Reference, TokenReference, AnyTextUntil, ByteDfa
-]
+Expr = (
+    Literal | CharClass | Sequence | Choice | Repeat | Unordered | Reference | TokenReference | AnyTextUntil | ByteDfa
+)
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

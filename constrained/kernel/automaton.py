@@ -988,8 +988,12 @@ class Automaton:
             if w - base > 1 and self._in_conflict(base):
                 self._factor(base)
         if self.it_len - base > self.max_threads:
+            w = -1
+            for i in range(base, self.it_len):
+                if self.d_loop[self.it_d[i]] >= 0:
+                    w = self.d_loop[self.it_d[i]]
+                    break
             i = self.it_len - base
-            w = self.d_loop[self.it_d[base]]
             self.it_len = base
             with cython.gil:
                 raise ThreadLimitReached(i, w)
@@ -1579,7 +1583,8 @@ class Automaton:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _add_thread(self, d: cython.int, n: cython.int, loop: cython.int, c: cython.int, below: cython.int) -> cython.int:
+    def _add_thread(self, d: cython.int, n: cython.int, loop: cython.int, c: cython.int,
+                    below: cython.int) -> cython.int:
         i: cython.int = self.exp_len
         if i + 5 > self.exp_cap:
             self.exp_cap = 1280 if self.exp_cap == 0 else self.exp_cap * 2

@@ -10,6 +10,7 @@ cdef int FAR_COUNT_LOW
 cdef int FAR_COUNT_HIGH
 cdef int _fill_one(TokenAutomaton one, long long handle, unsigned int* out) except -1 nogil
 cdef long long _next_one(TokenAutomaton one, long long handle, int token) except -1 nogil
+cdef void** _pointers(int n) noexcept
 
 @cython.final
 cdef class TokenAutomaton:

@@ -625,12 +625,7 @@ class TokenAutomaton:
         i: cython.int
         j: cython.int
         k: cython.int
-        p: cython.int
-        q: cython.int
-        d: cython.int
-        one: cython.uint = 1
         out: cython.p_uint = self.scratch
-        rows: cython.p_uint
         if self.a.n_mask[node] >= 0:
             return self.a.n_mask[node]
         if 4 * (self.pool_len + self.xl_used) > self.max_mask_bytes:
@@ -1006,7 +1001,7 @@ class TokenAutomaton:
         return r
 
     def fill(self, handle: cython.longlong, bitmask: cython.int[:, ::1], index: cython.int):
-        """Write the mask into row ``index`` of an int32 array; returns the allowed count. Sizes are the caller's care."""
+        """Write the mask into row ``index`` of an int32 array; returns the allowed count; sizes unchecked."""
         r: cython.int
         i: cython.int
         if cython.compiled:
@@ -1155,7 +1150,6 @@ class TokenAutomaton:
     def elements(self, handle: cython.longlong):
         """The state as ``(positions, count, tail handle)`` triples: for explaining and for tests."""
         i: cython.int
-        j: cython.int
         d: cython.int
         node: cython.int
         found = []
@@ -1170,7 +1164,6 @@ class TokenAutomaton:
     def threads(self, handle: cython.longlong):
         """The positions that can read now, one list for each thread, calls entered."""
         i: cython.int
-        j: cython.int
         d: cython.int
         node: cython.int
         found = []
@@ -1217,6 +1210,14 @@ def _next_one(one: TokenAutomaton, handle: cython.longlong, token: cython.int) -
         return one.handle_of(one.next_state(one.node_of(handle), token))
 
 
+@cython.cfunc
+@cython.exceptval(check=False)
+def _pointers(n: cython.int) -> cython.pp_void:
+    """Room for ``n`` borrowed references; only compiled code asks for it."""
+    if cython.compiled:
+        return cython.cast(cython.pp_void, realloc(cython.NULL, (n + 1) * cython.sizeof(cython.p_void)))
+
+
 def fill_many(automata: list, handles: cython.longlong[::1], address: cython.size_t, rows: cython.int[::1],
               words: cython.Py_ssize_t, begin: cython.int, end: cython.int):
     """Masks of many states in one call without the GIL: row ``rows[i]`` gets the mask of ``handles[i]``.
@@ -1229,7 +1230,7 @@ def fill_many(automata: list, handles: cython.longlong[::1], address: cython.siz
     done: cython.int = 0
     if cython.compiled:
         base: cython.p_uint = cython.cast(cython.p_uint, address)
-        pointers: cython.pp_void = cython.cast(cython.pp_void, realloc(cython.NULL, (n + 1) * cython.sizeof(cython.p_void)))
+        pointers: cython.pp_void = _pointers(n)
         if not pointers:
             raise MemoryError
         try:
@@ -1260,7 +1261,7 @@ def next_many(automata: list, handles: cython.longlong[::1], tokens: cython.int[
     i: cython.int
     done: cython.int = 0
     if cython.compiled:
-        pointers: cython.pp_void = cython.cast(cython.pp_void, realloc(cython.NULL, (n + 1) * cython.sizeof(cython.p_void)))
+        pointers: cython.pp_void = _pointers(n)
         if not pointers:
             raise MemoryError
         try:

@@ -2,8 +2,6 @@ from array import array
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from constrained.kernel.automaton import Automaton
 from constrained.kernel.token_trie import TokenTrie
 

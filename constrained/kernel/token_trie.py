@@ -9,12 +9,13 @@
     token[n]   the id of the token that ends here, else ``spare``: a bit behind the last id, so that a walk
                marks every node it reaches without asking
 
-``text`` and ``offsets`` are the tokens' bytes, for stepping by token. Tokens with equal bytes share a node; the others are in ``twins`` as (id in the node, other id) pairs and get their bit
-copied when a mask is finished. Ids without bytes (control tokens, padding) are in no node.
+``text`` and ``offsets`` are the tokens' bytes, for stepping by token. Tokens with equal bytes share a node; the
+others are in ``twins`` as (id in the node, other id) pairs and get their bit copied when a mask is finished. Ids
+without bytes (control tokens, padding) are in no node.
 
 ``ClassTrie``: below a trie node, paths that differ only within byte classes fall together. Seen through the
-partition of a JSON string or an identifier, 270,000 nodes become a few hundred, so that one step of an automaton
-serves thousands of tokens. Class node ``c`` has its parent (a smaller number), a byte of its class, its tokens
+partition of a JSON string or an identifier, 270,000 nodes become some hundreds to some ten thousands (other scripts' characters), so that one step of an
+automaton serves many tokens. Class node ``c`` has its parent (a smaller number), a byte of its class, its tokens
 (``group``), the trie nodes one byte further (``below``, sorted by byte), and a finished row if the group is large.
 
 Both are immutable once built and shared by all grammars and threads. Cost for 128,000 tokens: 30 ms and 2-3 ms.
@@ -77,7 +78,7 @@ class TokenTrie:
             return self
 
     def __init__(self, data: bytes, offsets):
-        """``data[offsets[i]:offsets[i + 1]]``: the bytes of token ``i``; ``offsets`` holds 64-bit ints, V + 1 of them."""
+        """``data[offsets[i]:offsets[i + 1]]``: the bytes of token ``i``; ``offsets``: int64 [V + 1]."""
         self.vocab_size = len(offsets) - 1
         self.data = data
         self.text = data
@@ -384,7 +385,8 @@ def _slot(node: cython.int, b: cython.int) -> cython.uint:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _refill(table: cython.p_int, size: cython.int, parent: cython.p_int, byte: cython.p_int, n: cython.int) -> cython.void:
+def _refill(table: cython.p_int, size: cython.int, parent: cython.p_int, byte: cython.p_int,
+            n: cython.int) -> cython.void:
     i: cython.int
     h: cython.uint
     for i in range(size):
