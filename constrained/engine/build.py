@@ -127,6 +127,7 @@ class _Builder:
                  resolve_tokens: Callable[[TokenReference], frozenset[int]]) -> None:
         self.rules = rules
         self.inline = inline
+        self.set_rules: dict[tuple[int, int], tuple[int, Expr, Expr | None]] = {}
         self.limits = limits
         self.resolve_tokens = resolve_tokens
         self.net = Network()
@@ -185,21 +186,22 @@ class _Builder:
         limit = self.limits.max_positions
         stack: list[tuple[Any, int, int, int]] = [(expr, start, end, origin)]
         while stack:
-            expr, start, end, origin = stack.pop()
-            kind = type(expr)
+            node: Any
+            node, start, end, origin = stack.pop()
+            kind = type(node)
             if len(net.origin) > limit:
                 raise GrammarLimitError("max_positions", limit, "the grammar is too large")
             if kind is Literal:
-                self.literal(expr.data, start, end, origin)
+                self.literal(node.data, start, end, origin)
             elif kind is CharClass:
-                count, edges = char_template(expr.ranges)
+                count, edges = char_template(node.ranges)
                 local = [start, end]
                 for _ in range(count - 2):
                     local.append(net.position(origin))
                 for state, lo, hi, to in edges:
                     byte_edges[local[state]].append((lo, hi, local[to]))
             elif kind is Sequence:
-                items = expr.items
+                items = node.items
                 if not items:
                     eps[start].append(end)
                     continue
@@ -210,35 +212,35 @@ class _Builder:
                     here = there
                 stack.append((items[-1], here, end, origin))
             elif kind is Choice:
-                options = expr.options
+                options = node.options
                 if len(options) >= 4:
                     options = self.share_prefixes(options, start, end, origin)
                 for option in options:
                     stack.append((option, start, end, origin))
             elif kind is Repeat:
-                self.repeat(expr, start, end, origin, stack)
+                self.repeat(node, start, end, origin, stack)
             elif kind is Unordered:
-                self.unordered(expr, start, end, origin)
-            elif isinstance(expr, _Call):
-                net.call_edges[start].append((expr.rule, end))
+                self.unordered(node, start, end, origin)
+            elif isinstance(node, _Call):
+                net.call_edges[start].append((node.rule, end))
             elif kind is Reference:
-                name = expr.name
+                name = node.name
                 if name in self.inline:
                     stack.append((self.rules[name], start, end, self.name_id(name)))
                 else:
                     net.call_edges[start].append((self.rule_of(name), end))
             elif kind is TokenReference:
-                tokens = self.resolve_tokens(expr)
+                tokens = self.resolve_tokens(node)
                 known = self.token_set_ids.setdefault(tokens, len(net.token_sets))
                 if known == len(net.token_sets):
                     net.token_sets.append(tokens)
                 net.token_edges.setdefault(start, []).append((known, end))
             elif kind is AnyTextUntil:
-                self.dfa(text_until(expr.stops, expr.consume), start, end, origin)
+                self.dfa(text_until(node.stops, node.consume), start, end, origin)
             elif kind is ByteDfa:
-                self.dfa(expr, start, end, origin)
+                self.dfa(node, start, end, origin)
             else:  # pragma: no cover - the IR is closed
-                raise TypeError(f"not an expression: {expr!r}")
+                raise TypeError(f"not an expression: {node!r}")
 
     def literal(self, data: bytes, start: int, end: int, origin: int) -> None:
         net = self.net
@@ -360,10 +362,21 @@ class _Builder:
             return
         loop = net.position(origin)
         net.eps[start].append(loop)
-        first = [self.anonymous_rule(item, origin) for item in items]
-        later = [self.anonymous_rule(Sequence((expr.separator, _Call(rule))), origin)  # type: ignore[arg-type]
-                 for rule in first]
+        first = [self.set_rule(item, None, origin) for item in items]
+        later = [self.set_rule(item, expr.separator, origin) for item in items]
         net.sets[loop] = SetLoop(first, later, expr.required, expr.free is not None, max(least, 1), most, end)
+
+    def set_rule(self, item: Expr, separator: Expr | None, origin: int) -> int:
+        """The rule of an item, alone or behind a separator; one for all sets that hold the same nodes."""
+        known = self.set_rules.get((id(item), id(separator)))
+        if known is None:
+            if separator is None:
+                rule = self.anonymous_rule(item, origin)
+            else:
+                inner = _Call(self.set_rule(item, None, origin))
+                rule = self.anonymous_rule(Sequence((separator, inner)), origin)  # type: ignore[arg-type]
+            known = self.set_rules[id(item), id(separator)] = (rule, item, separator)
+        return known[0]
 
     def anonymous_rule(self, body: Expr, origin: int) -> int:
         if isinstance(body, Reference) and body.name not in self.inline:

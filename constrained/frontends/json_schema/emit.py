@@ -49,6 +49,8 @@ class Emitter:
         self.names: dict[tuple[int, int], str] = {}
         self.waiting: list[tuple[int, int, str]] = []
         self.keys: dict[str, Expr] = {}
+        self.members: dict[tuple[str, int, int], Expr] = {}
+        self.free_members: dict[tuple[tuple[Cell, ...], frozenset[str], int], Expr | None] = {}
         self.scalars: dict[int, Reference] = {}  # by identity; the rules keep the expressions alive
         self.depth = 0
         space: Expr = EMPTY
@@ -185,7 +187,7 @@ class Emitter:
         known = dict(shape.properties)
         for name, expression in shape.properties:
             if expression != FALSE and not self.normaliser.is_empty(expression):
-                members.append((Sequence((self.key(name), self.colon, self.inner(expression))), name in shape.required))
+                members.append((self.member(name, expression), name in shape.required))
             elif name in shape.required:
                 return NOTHING
         # a name that is only required stands behind the declared ones, with what the cells say about it
@@ -194,7 +196,7 @@ class Emitter:
             if closed or expression == FALSE:
                 return NOTHING
             declared.append(name)
-            members.append((Sequence((self.key(name), self.colon, self.inner(expression))), True))
+            members.append((self.member(name, expression), True))
         cells = () if closed else shape.others
         if shape.exists:
             return self.with_witnesses(shape, members, cells, declared)
@@ -239,15 +241,28 @@ class Emitter:
                     options.append(self.in_stages(stages, least, most))
         return options[0] if len(options) == 1 else Choice(tuple(options))
 
+    def member(self, name: str, expression: int) -> Expr:
+        """A member with this name. Equal ones are one node, which the engine lowers once for all groups in any order."""
+        known = self.members.get((name, expression, self.depth))
+        if known is None:
+            known = Sequence((self.key(name), self.colon, self.inner(expression)))
+            self.members[name, expression, self.depth] = known
+        return known
+
     def free_member(self, cells: tuple[Cell, ...], declared: list[str]) -> Expr | None:
         """A member whose name is not declared."""
+        key = (cells, frozenset(declared), self.depth)
+        if key in self.free_members:
+            return self.free_members[key]
         options: list[Expr] = []
         for names, expression in cells:
             if not self.normaliser.is_empty(expression):
                 left = names.exclude_values(declared)
                 options.append(Sequence((self.scalar("key", left.to_key_expr(self.policy, self.normaliser.limits)), self.colon,
                                          self.inner(expression))))
-        return None if not options else options[0] if len(options) == 1 else Choice(tuple(options))
+        found = None if not options else options[0] if len(options) == 1 else Choice(tuple(options))
+        self.free_members[key] = found
+        return found
 
     def counts(self, shape: ObjectShape, members: list[tuple[Expr, bool]], free: Expr | None,
                witnesses: int) -> tuple[int, int | None]:
