@@ -51,7 +51,7 @@ class RowFinder:
                                    hint="make one with allocate_token_bitmask")
             self._check(bitmask.dtype, bitmask.dtype == np.int32, bitmask.shape)
             # bitmask.ctypes.data, at a quarter of its cost
-            self._address = addressof(c_char.from_buffer(bitmask)) if bitmask.size else 0
+            self._address = addressof(c_char.from_buffer(bitmask)) if bitmask.size else 0  # type: ignore[arg-type]
             self.is_tensor = False
         elif hasattr(bitmask, "data_ptr"):
             if bitmask.device.type != "cpu":

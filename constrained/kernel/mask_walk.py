@@ -51,6 +51,8 @@ FAR_COUNT_LOW = cython.declare(cython.int, 0x3FFFFFF0)
 FAR_COUNT_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
 
 
+from constrained.kernel.automaton import ThreadLimitReached  # noqa: E402 - a Python name in both modes
+
 _ZEROS = array("i", [0] * 256)
 
 
@@ -1125,6 +1127,7 @@ class TokenAutomaton:
         row: cython.int
         t: cython.int
         least: cython.longlong
+        full: cython.bint = False
         out = bytearray()
         try:
             with self.a.lock:
@@ -1134,10 +1137,17 @@ class TokenAutomaton:
                     least = self.a.n_min[node]
                     t = 0
                     for k in range(self.a.n_classes):
-                        t = self.a.step(row, k)
+                        try:
+                            t = self.a.step(row, k)
+                        except ThreadLimitReached:
+                            self.a.clear_scratch()  # another byte may be as short a way and need less
+                            full = True
+                            continue
                         if t != 0 and self.a.n_min[self.a.row_node[t // self.a.n_classes]] < least:
                             break
                         t = 0
+                    if t == 0 and full:
+                        raise ThreadLimitReached(self.a.max_threads, -1)
                     if t == 0:
                         return None
                     out.append(self.class_bytes[self.class_off[k]])
