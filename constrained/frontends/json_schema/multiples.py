@@ -150,7 +150,7 @@ class _Multiples:
     def is_multiple(self, remainder: int, digits: int) -> bool:
         """Whether a number with that remainder so far and ``digits`` behind the point is one as it stands."""
         zeros: int = 10 ** (self.scale - digits)
-        return remainder * zeros % self.size == 0
+        return bool(remainder * zeros % self.size == 0)
 
     def exponent(self, remainder: int, digits: int, row: list[int]) -> None:
         shifts = tuple(remainder * 10**shift % self.size == 0 for shift in range(self.steady + 1))

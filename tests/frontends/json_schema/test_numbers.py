@@ -122,6 +122,32 @@ def test_texts_of_multiples_and_gaps(shape: NumberShape | None, seed: int) -> No
             assert dfa.accepts(text) == member, text
 
 
+@given(intervals(), STEPS, st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+@example(ANY_NUMBER, Decimal(5), 0)
+@example(ANY_NUMBER, Decimal(8), 0)
+@example(ANY_NUMBER, Decimal(100), 0)
+@example(ANY_NUMBER, Decimal("0.01"), 0)
+@example(NumberShape.of_bounds(2), Decimal("2.5"), 0)
+@example(ANY_NUMBER, Decimal(15), 0)
+@example(ANY_NUMBER, Decimal(60), 0)
+def test_texts_of_multiples_by_their_grammar(shape: NumberShape, step: Decimal, seed: int) -> None:
+    both = shape.intersect(NumberShape.of_multiples(step))
+    if both is None:
+        return
+    expr, rng = both.to_expr(POLICY), random.Random(seed)
+    texts = near(both, rng)
+    texts += [json.dumps(float(step * rng.randint(10 ** 15, 10 ** 18))) for _ in range(15)]
+    texts += [json.dumps(rng.randint(10**15, 10**17) * 1.0) for _ in range(15)]
+    texts += [f"{step * rng.randint(-50, 50):f}" for _ in range(15)]
+    for text in texts:
+        member = both.contains(Decimal(text))
+        accepted = accepts(expr, text)
+        assert member or not accepted, text
+        if is_canonical(text):
+            assert accepted == member, text
+
+
 @given(st.lists(conjunctions(), min_size=2, max_size=2), st.integers(0, 2**32))
 @settings(max_examples=60, deadline=None)
 def test_algebra(shapes: list[NumberShape | None], seed: int) -> None:

@@ -1,0 +1,268 @@
+r"""Multiples of one number in an interval, in the common case: an automaton made at once, without products.
+
+The unsigned texts without exponent are read by a state of remainder and of two comparisons, one with each bound: how
+many digits there were, and whether they were more or less than the bound's. Exponents (``7e+16``) make a second,
+small part: from some exponent on only the factor of the step that is prime to ten decides, and the mantissa is
+counted by that; below it the last digits matter too.
+
+``multiple_expression`` gives None where a step or a bound asks for more (many decimals, bounds past 1e16, hundreds
+of remainders at each place of a mantissa); ``multiples`` then does it in general. Cost: 3 us a state, P (the step as a
+whole number) times the digits of the bounds.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from constrained.errors import GrammarLimitError
+from constrained.frontends.json_schema.digits import exponents
+from constrained.frontends.json_schema.multiples import EXPONENTS, MANTISSA_DIGITS
+from constrained.frontends.regex import plain_expression
+from constrained.grammar.ir import ByteDfa, CharClass, Choice, Expr, Literal, Repeat, Sequence
+from constrained.limits import Limits
+
+__all__ = ["multiple_expression"]
+
+_POINT = 0x2E
+_DIGIT = CharClass(((0x30, 0x39),))
+_E = CharClass(((0x45, 0x45), (0x65, 0x65)))
+#: A bound past this reaches the numbers that are written with an exponent.
+_LARGE = Decimal(10) ** EXPONENTS[1][0]
+#: Remainders counted at each place of a long mantissa: some 20 states each.
+_MOST_REMAINDERS = 400
+_LEAST_EXPONENT, _LAST_EXPONENT = EXPONENTS[1]
+#: Decimals from which a step has multiples among the numbers written with a negative exponent.
+_DECIMALS = -EXPONENTS[0][1]
+
+
+class _Bound:
+    """One bound as digits. A comparison is (digits read, -1 | 0 | 1), or after the point only that."""
+
+    def __init__(self, number: Decimal) -> None:
+        _, digits, exponent = number.as_tuple()
+        assert isinstance(exponent, int)
+        text = "".join(map(str, digits)) + "0" * exponent
+        if exponent < 0:
+            text = text.rjust(-exponent + 1, "0")
+            text, self.tail = text[:exponent], text[exponent:].rstrip("0")
+        else:
+            self.tail = ""
+        self.whole = text.lstrip("0") or "0"
+
+    def digit(self, read: int, order: int, digit: int) -> tuple[int, int]:
+        """The comparison of whole parts after one more digit."""
+        if read >= len(self.whole):
+            return len(self.whole) + 1, 1
+        if order == 0:
+            own = ord(self.whole[read]) - 0x30
+            order = (digit > own) - (digit < own)
+        return read + 1, order
+
+    def settled(self, read: int, order: int) -> int:
+        """How the whole parts compare at their end."""
+        return -1 if read < len(self.whole) else 1 if read > len(self.whole) else order
+
+    def after(self, order: int, place: int, digit: int) -> int:
+        """The comparison after a digit behind the point."""
+        if order:
+            return order
+        own = ord(self.tail[place]) - 0x30 if place < len(self.tail) else 0
+        return (digit > own) - (digit < own)
+
+    def finished(self, order: int, places: int) -> int:
+        """How the numbers compare with so many places written."""
+        return -1 if order == 0 and places < len(self.tail) else order
+
+
+def multiple_expression(step: Decimal, low: Decimal | None, low_open: bool, high: Decimal | None, high_open: bool,
+                        fractions: bool, limits: Limits) -> Expr | None:
+    """The texts of the multiples of ``step`` in an interval; ``fractions``: whole ones may be ``5.0`` and ``5e+16``.
+
+    None: not this simple. Raises GrammarLimitError (``max_dfa_states``).
+    """
+    _, digits, exponent = step.as_tuple()
+    assert isinstance(exponent, int)
+    scale = max(-exponent, 0)
+    size = int(Decimal((0, digits, 0))) * int(10 ** max(exponent, 0))
+    if scale >= _DECIMALS or any(bound is not None and bound.copy_abs() >= _LARGE for bound in (low, high)):
+        return None
+    rest, steady = size, 0
+    for prime in (2, 5):
+        power = 0
+        while rest % prime == 0:
+            rest, power = rest // prime, power + 1
+        steady = max(steady, power)
+    if rest > 1 and size * max(steady - scale, 0) ** 2 > _MOST_REMAINDERS:
+        return None
+    if size > limits.max_dfa_states:
+        raise GrammarLimitError("max_dfa_states", limits.max_dfa_states,
+                                "a multiple is counted by remainder, and this one has too many")
+    options: list[Expr] = []
+    scientific = _scientific(size, scale, rest, steady) if fractions else []
+    if low is None and high is None:
+        magnitude = _Magnitudes(size, scale, None, False, None, False, fractions, limits).run()
+        return Sequence((Repeat(Literal(b"-"), 0, 1), Choice((magnitude, *scientific))))
+    if high is None or high > 0 or (high == 0 and not high_open):
+        positive = low is None or low < 0
+        options.append(_Magnitudes(size, scale, None if positive else low, low_open and not positive, high, high_open,
+                                   fractions, limits).run())
+        if high is None:
+            options += scientific
+    if low is None or low < 0 or (low == 0 and not low_open):
+        negative = high is None or high > 0
+        magnitude = _Magnitudes(size, scale, None if negative or high is None else high.copy_abs(),
+                                high_open and not negative, None if low is None else low.copy_abs(), low_open,
+                                fractions, limits).run()
+        parts = (magnitude, *scientific) if low is None else (magnitude,)
+        options.append(Sequence((Literal(b"-"), Choice(parts))))
+    return Choice(tuple(options))
+
+
+#: (kind, remainder, then the comparisons: digits and order for each bound; behind the point order, order, places, 0).
+_State = tuple[int, int, int, int, int, int]
+_START, _WHOLE, _ZERO, _TAIL = range(4)
+
+
+class _Magnitudes:
+    """Unsigned texts without exponent."""
+
+    def __init__(self, size: int, scale: int, low: Decimal | None, low_open: bool, high: Decimal | None,
+                 high_open: bool, fractions: bool, limits: Limits) -> None:
+        self.size, self.scale, self.fractions, self.limits = size, scale, fractions, limits
+        self.low_open, self.high_open = low_open, high_open
+        self.low = None if low is None else _Bound(low)
+        self.high = None if high is None else _Bound(high)
+        #: From this place on all further ones are alike.
+        self.last_place = max(1, scale, *(len(bound.tail) for bound in (self.low, self.high) if bound is not None))
+        self.order: list[_State] = [(_START, 0, 0, 0, 0, 0)]
+        self.number: dict[_State, int] = {self.order[0]: 0}
+
+    def place(self, state: _State) -> int:
+        found = self.number.get(state)
+        if found is None:
+            found = self.number[state] = len(self.order)
+            self.order.append(state)
+            if found > self.limits.max_dfa_states:
+                raise GrammarLimitError("max_dfa_states", self.limits.max_dfa_states,
+                                        "the remainders of a multiple take too many states")
+        return found
+
+    def run(self) -> ByteDfa:
+        rows: list[tuple[tuple[int, int, int], ...]] = []
+        accepting: list[int] = []
+        for index, state in enumerate(self.order):
+            targets = self.tail_targets(state) if state[0] == _TAIL else self.whole_targets(state)
+            row = [(0x30 + digit, 0x30 + digit, self.place(target)) for digit, target in targets]
+            if state[0] in (_WHOLE, _ZERO):
+                _, remainder, low_read, low_order, high_read, high_order = state
+                low_now = self.low.settled(low_read, low_order) if self.low is not None else 0
+                high_now = self.high.settled(high_read, high_order) if self.high is not None else 0
+                if self.fractions or self.scale:
+                    row.insert(0, (_POINT, _POINT, self.place((_TAIL, remainder, low_now, high_now, 0, 0))))
+                if self.accepts(remainder, low_now, high_now, 0):
+                    accepting.append(index)
+            elif state[0] == _TAIL and state[4] and self.accepts(*state[1:5]):
+                accepting.append(index)
+            rows.append(tuple(row))
+        return ByteDfa(tuple(rows), frozenset(accepting))
+
+    def whole_targets(self, state: _State) -> list[tuple[int, _State]]:
+        kind, remainder, low_read, low_order, high_read, high_order = state
+        found: list[tuple[int, _State]] = []
+        if kind == _ZERO:
+            return found
+        for digit in range(10):
+            low = self.low.digit(low_read, low_order, digit) if self.low is not None else (0, 0)
+            high = self.high.digit(high_read, high_order, digit) if self.high is not None else (0, 0)
+            if self.high is not None and high[0] > len(self.high.whole):
+                continue  # longer than any number that is small enough
+            zero = kind == _START and digit == 0
+            found.append((digit, (_ZERO if zero else _WHOLE, (remainder * 10 + digit) % self.size, *low, *high)))
+        return found
+
+    def tail_targets(self, state: _State) -> list[tuple[int, _State]]:
+        _, remainder, low_order, high_order, places, _ = state
+        found: list[tuple[int, _State]] = []
+        for digit in range(10):
+            after = remainder
+            if places < self.scale:
+                after = (remainder * 10 + digit) % self.size
+            elif digit:
+                break  # more places than the step has hold zeros only
+            low = self.low.after(low_order, places, digit) if self.low is not None else 0
+            high = self.high.after(high_order, places, digit) if self.high is not None else 0
+            found.append((digit, (_TAIL, after, low, high, min(places + 1, self.last_place), 0)))
+        return found
+
+    def accepts(self, remainder: int, low: int, high: int, places: int) -> bool:
+        if remainder * int(10 ** max(self.scale - places, 0)) % self.size:
+            return False
+        if self.low is not None:
+            low = self.low.finished(low, places)
+            if low < 0 or (low == 0 and self.low_open):
+                return False
+        if self.high is not None:
+            high = self.high.finished(high, places)
+            if high > 0 or (high == 0 and self.high_open):
+                return False
+        return True
+
+
+def _scientific(size: int, scale: int, rest: int, steady: int) -> list[Expr]:
+    """Unsigned multiples with a positive exponent."""
+    free = max(steady - scale, 0)
+    found: list[Expr] = []
+    # From this exponent on the last digits do not matter, however long the mantissa is.
+    mantissa = _counted_mantissa(rest)
+    found.append(Sequence((mantissa, _E, _exponents(_LEAST_EXPONENT + free, _LAST_EXPONENT))))
+    for exponent in range(_LEAST_EXPONENT, _LEAST_EXPONENT + free):
+        short = exponent + scale - steady  # places up to which this exponent is large enough
+        if short >= 0:
+            found.append(Sequence((_counted_mantissa(rest, short), _E, _exponents(exponent, exponent))))
+        for places in range(max(short, 0) + 1, MANTISSA_DIGITS + 1):
+            zeros = exponent - places + scale
+            if zeros < 0:
+                continue
+            unit = size
+            for prime in (2, 5):
+                for _ in range(zeros):
+                    unit = unit // prime if unit % prime == 0 else unit
+            if rest > 1:
+                found.append(Sequence((_fixed_mantissa(unit, places), _E, _exponents(exponent, exponent))))
+                continue
+            width = min(steady - zeros, places)
+            texts = [f"{value:0{width}}" for value in range(0, 10**width, unit)]
+            found.append(Sequence((CharClass(((0x31, 0x39),)), Literal(b"."),
+                                   Repeat(_DIGIT, places - width, places - width),
+                                   Choice(tuple(Literal(text.encode()) for text in texts)), _E,
+                                   _exponents(exponent, exponent))))
+    return found
+
+
+def _counted_mantissa(rest: int, most: int = MANTISSA_DIGITS) -> Expr:
+    """``d.ddd`` with at most ``most`` places whose digits are a multiple of ``rest``, which is prime to ten."""
+    if rest == 1:
+        tail = Repeat(Sequence((Literal(b"."), Repeat(_DIGIT, 1, most))), 0, 1) if most else Literal(b"")
+        return Sequence((CharClass(((0x31, 0x39),)), tail))
+    return ByteDfa(_remainders(rest, most), frozenset([1, *(1 + rest * (at + 1) for at in range(1, most + 1))]))
+
+
+def _fixed_mantissa(unit: int, places: int) -> Expr:
+    """``d.ddd`` with exactly so many places whose digits are a multiple of ``unit``."""
+    return ByteDfa(_remainders(unit, places), frozenset((1 + unit * (places + 1),)))
+
+
+def _remainders(unit: int, places: int) -> tuple[tuple[tuple[int, int, int], ...], ...]:
+    """State 0 starts, 1 + remainder follows one digit; behind the point a block of remainders for each place."""
+    rows: list[tuple[tuple[int, int, int], ...]] = [
+        tuple([(0x30 + digit, 0x30 + digit, 1 + digit % unit) for digit in range(1, 10)])]
+    rows += [((_POINT, _POINT, 1 + unit + remainder),) for remainder in range(unit)]
+    for place in range(places + 1):
+        block = 1 + unit * (place + 2)
+        rows += [tuple([(0x30 + digit, 0x30 + digit, block + (remainder * 10 + digit) % unit) for digit in range(10)])
+                 if place < places else () for remainder in range(unit)]
+    return tuple(rows)
+
+
+def _exponents(first: int, last: int) -> Expr:
+    return plain_expression(exponents(first, last))
