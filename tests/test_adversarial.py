@@ -1,7 +1,7 @@
 """Hostile and extreme inputs: the verdict, every probe, and (nightly) time and memory within twice the limits.
 
-Kinds ``ebnf``, ``gbnf``, ``regex`` and ``tokenizer``; ``../shared/design/limits.md`` says what the fields mean. A case
-is met when nothing hangs or crashes, the verdict is as expected, the error is typed and short, and every probe is right.
+Kinds ``ebnf``, ``gbnf``, ``regex`` and ``tokenizer``; the fields are described in the design page on limits. A case is
+met when nothing hangs or crashes, the verdict is as expected, the error is typed and short, and every probe is right.
 Nightly each case also runs in a process of its own, where its time and memory are measured.
 """
 
@@ -62,8 +62,9 @@ def expand(case: dict[str, Any], name: str) -> Any:
 def compile_case(case: dict[str, Any], text: str) -> cd.CompiledGrammar:
     if case["kind"] == "tokenizer":
         given = json.loads(text)
-        info = TokenizerInfo.from_bytes([piece.encode("latin-1") for piece in given["vocab"]], stop_token_ids=given["eos"],
-                                        special_token_ids=given["special"], vocab_size=given.get("vocab_size"))
+        pieces = [piece.encode("latin-1") for piece in given["vocab"]]  # a character is a byte
+        info = TokenizerInfo.from_bytes(pieces, stop_token_ids=given["eos"], special_token_ids=given["special"],
+                                        vocab_size=given.get("vocab_size"))
         return cd.GrammarCompiler(info).compile_regex(given["regex"])
     compiler = cd.GrammarCompiler(vocabulary())
     return compiler.compile_regex(text) if case["kind"] == "regex" else compiler.compile_grammar(text)
@@ -162,7 +163,7 @@ def measure(name: str) -> None:
     print(json.dumps({"ms": spent * 1e3, "mask_ms": worst * 1e3, "mb": held}))
 
 
-@pytest.mark.skipif(not (NIGHTLY and COMPILED), reason="measured nightly (CONSTRAINED_NIGHTLY=1), with compiled kernels")
+@pytest.mark.skipif(not (NIGHTLY and COMPILED), reason="measured nightly, with compiled kernels")
 @pytest.mark.parametrize("case", read_cases(), ids=lambda case: case["id"])
 def test_time_and_memory(case: dict[str, Any]) -> None:
     root = Path(__file__).resolve().parent.parent

@@ -59,7 +59,8 @@ def is_text(grammar: cd.CompiledGrammar, text: str) -> bool:
     matcher = cd.GrammarMatcher(grammar)
     verdict = matcher.accept_string(text) and matcher.is_completed()
     info = grammar.tokenizer_info
-    ids = info.encode(text) or [i for byte in text.encode() for i in (tokens_by_bytes(info).get(bytes((byte,))) or [-1])[:1]]
+    known = tokens_by_bytes(info)
+    ids = info.encode(text) or [known.get(bytes((byte,)), [-1])[0] for byte in text.encode()]
     if -1 not in ids:
         matcher.reset()
         by_tokens = matcher.accept_tokens(ids) == len(ids) and matcher.accept_token(info.stop_token_ids[0])
@@ -88,7 +89,8 @@ def test_texts(case: dict[str, Any]) -> None:
         if case["kind"] == "regex":
             assert isinstance(caught.value, cd.RegexError) and "position" in str(caught.value)
         else:
-            assert isinstance(caught.value, cd.GrammarSyntaxError) and caught.value.line == 1 and caught.value.column > 0
+            assert isinstance(caught.value, cd.GrammarSyntaxError)
+            assert caught.value.line == 1 and caught.value.column > 0
         return
     grammar = compile_text(case["kind"], case["input"], vocabulary())
     for text in case["accept"]:
@@ -195,7 +197,8 @@ def test_drafts_that_break_the_grammar() -> None:
     rows = np.zeros((len(ids) + 1, (info.vocab_size + 31) // 32), dtype=np.int32)
     matcher.rollback()
     assert matcher.state == start
-    assert matcher.fill_draft_tree_bitmask(ids, list(range(-1, len(ids) - 1)), rows) == [True] + [False] * (len(ids) - 1)
+    legal = matcher.fill_draft_tree_bitmask(ids, list(range(-1, len(ids) - 1)), rows)
+    assert legal == [True] + [False] * (len(ids) - 1)
     assert matcher.state == start and not rows[2:].any()
 
 

@@ -133,6 +133,15 @@ def test_memory_is_given_back() -> None:
     assert grammar.automaton.counts()[0] == epoch
 
 
+COUNTED = r"""
+root ::= value
+value ::= "[" (value (", " value){0,500})? "]" | "{" (pair (", " pair){0,500})? "}" | string | [-0-9.e]{1,30} | word
+word ::= [a-z]{1,5}
+pair ::= string ": " value
+string ::= "\"" ([^"\\] | "\\" [a-z]){0,200} "\""
+"""
+
+
 def documents(rng: random.Random, depth: int = 0) -> str:
     """A small random JSON text; no two are likely the same."""
     kind = rng.randrange(6 if depth < 3 else 4)
@@ -159,9 +168,7 @@ def test_many_documents(counted: bool) -> None:
     info = wide_vocabulary(1, 2000 if COMPILED else 100)
     grammar: cd.Grammar = cd.Grammar.builtin("json")
     if counted:
-        grammar = cd.Grammar.from_ebnf('root ::= value\nvalue ::= "[" (value (", " value){0,500})? "]" | "{" (pair (", " pair)'
-                                       '{0,500})? "}" | string | [-0-9.e]{1,30} | [a-z]{1,5}\n'
-                                       'pair ::= string ": " value\nstring ::= "\\"" ([^"\\\\] | "\\\\" [a-z]){0,200} "\\""')
+        grammar = cd.Grammar.from_ebnf(COUNTED)
     compiled = cd.GrammarCompiler(info).compile_grammar(grammar)
     row = np.zeros((1, (info.vocab_size + 31) // 32), dtype=np.int32)
     rng = random.Random(3)

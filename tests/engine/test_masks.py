@@ -19,7 +19,18 @@ from constrained.errors import GrammarError, UnsatisfiableGrammarError
 from constrained.grammar.ir import RuleSet
 from constrained.vocabulary import TokenizerInfo
 from tests.engine.real_vocabularies import REAL, real_vocabulary
-from tests.engine.worlds import COMPILED, SHAPES, compiled, describe, row_ids, sized, stepped_mask, walk_states, wide_grammar, wide_vocabulary
+from tests.engine.worlds import (
+    COMPILED,
+    SHAPES,
+    compiled,
+    describe,
+    row_ids,
+    sized,
+    stepped_mask,
+    walk_states,
+    wide_grammar,
+    wide_vocabulary,
+)
 from tests.oracles import Recogniser, brute_force_mask
 from tests.strategies import rule_sets, texts, vocabularies
 
@@ -179,8 +190,8 @@ def test_shapes_on_real_vocabularies(vocabulary: str, name: str) -> None:
         assert named <= {special}
     if name == "json string":
         recogniser = Recogniser(grammar.rules, tokens=info.decoded_vocab)
-        compare_with_oracle(grammar.rules, grammar, b'"a', grammar.allowed_ids(grammar.advance(grammar.start_state, b'"a')),
-                            rng, 100, recogniser)
+        want = grammar.allowed_ids(grammar.advance(grammar.start_state, b'"a'))
+        compare_with_oracle(grammar.rules, grammar, b'"a', want, rng, 100, recogniser)
 
 
 @pytest.mark.parametrize("vocabulary", REAL)

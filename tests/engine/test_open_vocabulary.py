@@ -76,7 +76,8 @@ def test_finite_languages(words: set[bytes], tokens: list[bytes]) -> None:
 
 
 INFINITE: dict[str, set[bytes]] = {
-    'root ::= ("ab" | "cc")*': {b"".join(word) for n in range(7) for word in itertools.product([b"ab", b"cc"], repeat=n)},
+    'root ::= ("ab" | "cc")*': {
+        b"".join(pairs) for n in range(7) for pairs in itertools.product([b"ab", b"cc"], repeat=n)},
     'root ::= "a" root "b" | "c"': {b"a" * n + b"c" + b"b" * n for n in range(20)},
     'root ::= root "ab" | "c" | "b" root': {b"b" * i + b"c" + b"ab" * j for i in range(12) for j in range(12)},
     'root ::= [ab]{2,5} "c"': {bytes(word) + b"c" for n in range(2, 6) for word in itertools.product(b"ab", repeat=n)},

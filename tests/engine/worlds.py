@@ -59,8 +59,8 @@ def byte_vocabulary() -> TokenizerInfo:
                                     stop_token_ids=[256], special_token_ids=[256, 257])
 
 
-PIECES = [b"a", b"b", b"c", b'"', b"\\", b" ", b"1", b"-", b"x", b"z", b"\n", b",", "é".encode(), "漢".encode(), "😀".encode(),
-          b"\xc3", b"\xa9", b"\xe6", b"\xf0\x9f", b"\xff", b"\x80"]
+PIECES = [b"a", b"b", b"c", b'"', b"\\", b" ", b"1", b"-", b"x", b"z", b"\n", b",",
+          "é".encode(), "漢".encode(), "😀".encode(), b"\xc3", b"\xa9", b"\xe6", b"\xf0\x9f", b"\xff", b"\x80"]
 
 
 @lru_cache(maxsize=4)
@@ -97,7 +97,7 @@ def compiled(rules: RuleSet, info: TokenizerInfo | None = None, limits: Limits |
 
 
 def stepped_mask(grammar: CompiledGrammar, state: int) -> list[int]:
-    """The mask by brute force: every id is stepped alone, byte by byte, and stop tokens stand where the text may end."""
+    """The mask by brute force: every id is stepped alone, byte by byte; stop tokens stand where the text may end."""
     step = grammar.next_state
     stops = set(grammar.tokenizer_info.stop_token_ids) if grammar.is_complete(state) else set()
     return [i for i in range(grammar.tokenizer_info.vocab_size) if i in stops or step(state, i)]
@@ -183,7 +183,8 @@ def _leaf(rng: random.Random, names: Items[str]) -> Expr:
     if kind < 0.35:
         return Literal(rng.choice([b"", b"a", b"a", b"b", b"ab", b"ba", b"c"]))
     if kind < 0.5:
-        return CharClass(rng.choice([((97, 97),), ((97, 98),), ((97, 99),), ((97, 97), (0xE9, 0xE9)), ((0xE0, 0x101),)]))
+        ranges = [((97, 97),), ((97, 98),), ((97, 99),), ((97, 97), (0xE9, 0xE9)), ((0xE0, 0x101),)]
+        return CharClass(rng.choice(ranges))
     if kind < 0.56:
         return AnyTextUntil(rng.choice([(b"b",), (b"ab",), (b"aa",), (b"aba",), (b"ab", b"bc")]), rng.random() < 0.5)
     if kind < 0.6:
@@ -209,8 +210,8 @@ def _unordered(rng: random.Random) -> Expr:
 
 # -- wide random grammars ---------------------------------------------------------------------------------------
 
-_WIDE_BOUNDS = [(0, None), (1, None), (0, 1), (3, None), (0, 6), (2, 9), (5, 40), (0, 200), (30, None), (1, 30), (100, 300),
-                (12, 12), (0, 100_000), (1000, 1000)]
+_WIDE_BOUNDS = [(0, None), (1, None), (0, 1), (3, None), (0, 6), (2, 9), (5, 40), (0, 200), (30, None), (1, 30),
+                (100, 300), (12, 12), (0, 100_000), (1000, 1000)]
 
 
 def wide_grammar(rng: random.Random, special: int) -> RuleSet:
@@ -251,7 +252,8 @@ def _wide_class(rng: random.Random) -> Expr:
         stops = rng.choice([(b"b",), (b"ab",), (b"aba", b"c"), ("é".encode(),), (b'"',)])
         return AnyTextUntil(stops, rng.random() < 0.6)
     if kind < 6:
-        members, negated = [('"\\\\', True), ("a", True), ("a-zA-Z0-9_", False), ("\\n", True), ("a-zé", False)][kind - 1]
+        classes = [('"\\\\', True), ("a", True), ("a-zA-Z0-9_", False), ("\\n", True), ("a-zé", False)]
+        members, negated = classes[kind - 1]
         return make.char_class(members, negated=negated)
     return CharClass([((0, 0x10FFFF),), ((0x80, 0x10FFFF),), ((0x61, 0x7A), (0xE0, 0xFF), (0x4E00, 0x9FFF)),
                       ((0x7F, 0x80), (0x7FF, 0x800), (0xFFFF, 0x10000), (0x61, 0x63))][kind - 6])
@@ -271,14 +273,16 @@ SHAPES: dict[str, tuple[str, list[str]]] = {
     "identifier and keywords": (r'root ::= ("if" " " name | "abc" ";" | name) ("," root)?' "\n"
                                 "name ::= [a-zA-Z_] [a-zA-Z0-9_]*",
                                 ["", "i", "if", "if ", "ab", "abc", "abcd", "abc,", "abc;,i", "zz1"]),
-    "free text until stops": ('root ::= AnyTextUntil("</a>", "<a>") "x" | "</b>"', ["", "ab", "<", "</", "</a", "</a>", "é<a>x"]),
+    "free text until stops": (
+        'root ::= AnyTextUntil("</a>", "<a>") "x" | "</b>"', ["", "ab", "<", "</", "</a", "</a>", "é<a>x"]),
     "nested counted": (r'root ::= item{2,4}' "\n" r'item ::= "[" [^\]]{1,9} "]"{1,3} | "{" root "}"',
                        ["", "[a", "[abcabcabc", "[a]", "[a]]]", "[a][", "{[a][b]", "{[a][b]}[c]"]),
     "overlapping loops": ("root ::= [a-z]* [^b]{2,60} [a-c]+ [^a]*", ["", "a", "abab", "zzz", "aéa", "cc1c"]),
     "characters at the edges": ("root ::= [\\u007f-\\u0080\\u07ff-\\u0800\\uffff-\\U00010000a]{1,20} \"é\"",
                                 ["", "a", "\u0080", "\uffffa", "\U00010000é"]),
     "named token": ('root ::= "a" <[SPECIAL]> [^c]* | [^b]+ <[SPECIAL]> "b"', ["", "a", "ax", "zzz"]),
-    "left recursion over text": ('root ::= root "," [^,]+ | [^,]+ | root "," root ";"', ["", "a", "a,", "ab,c,", "a,b;,x"]),
+    "left recursion over text": (
+        'root ::= root "," [^,]+ | [^,]+ | root "," root ";"', ["", "a", "a,", "ab,c,", "a,b;,x"]),
     "end or more": ('root ::= ("-"? [0-9]+ ("." [0-9]+)? | [a-z]+ | "\\"" [^\\"]* "\\"") (" "+ root)?',
                     ["", "1", "1.", "-", "abc", '"', '"a" ', "1 a "]),
 }
