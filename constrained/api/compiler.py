@@ -14,11 +14,27 @@ from typing import Any
 
 from constrained.api.grammar import Grammar
 from constrained.engine.compiled import CompiledGrammar, compile_rules
-from constrained.errors import ConstrainedError, GrammarError
+from constrained.errors import ConstrainedError, GrammarError, UnsatisfiableGrammarError, UnsatisfiableSchemaError
+from constrained.frontends.json_schema.compile import schema_text
 from constrained.limits import Limits
 from constrained.vocabulary import TokenizerInfo
 
 __all__ = ["GrammarCompiler"]
+
+
+class _Same:
+    """A cache key of an object that is compared by identity and kept alive by its key."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.held is other.held
+
+    def __hash__(self) -> int:
+        return id(self.held)
 
 
 class GrammarCompiler:
@@ -64,6 +80,49 @@ class GrammarCompiler:
         return self._cached(("regex", pattern, dialect),
                             lambda: Grammar.from_regex(pattern, dialect=dialect, limits=self.limits))
 
+    def compile_json_schema(
+        self,
+        schema: Any,
+        *,
+        draft: str | None = None,
+        strict_mode: bool = False,
+        property_order: str = "schema",
+        any_whitespace: bool = True,
+        max_whitespace_cnt: int | None = 64,
+        indent: int | str | None = None,
+        separators: tuple[str, str] | None = None,
+        string_escapes: str = "any",
+        max_number_digits: int = 400,
+        unsupported: str = "error",
+        assert_formats: bool = True,
+        registry: Any = None,
+        limits: Limits | None = None,
+    ) -> CompiledGrammar:
+        """Compile a JSON Schema: text, a dict or a boolean. Arguments and errors as ``Grammar.from_json_schema``."""
+        limits = limits or self.limits
+        options = (draft, strict_mode, property_order, any_whitespace, max_whitespace_cnt, indent, separators,
+                   string_escapes, max_number_digits, unsupported, assert_formats)
+        # a registry is compared by identity and kept by the key; a dict is written down, since its owner may change it
+        text = schema if isinstance(schema, (str, bytes)) else schema_text(schema, limits)
+        try:
+            return self._cached(
+                ("json_schema", text, options, _Same(registry), limits),
+                lambda: Grammar.from_json_schema(
+                    text, draft=draft, strict_mode=strict_mode, property_order=property_order,
+                    any_whitespace=any_whitespace, max_whitespace_cnt=max_whitespace_cnt, indent=indent,
+                    separators=separators, string_escapes=string_escapes, max_number_digits=max_number_digits,
+                    unsupported=unsupported, assert_formats=assert_formats, registry=registry, limits=limits),
+                limits)
+        except UnsatisfiableGrammarError:
+            raise UnsatisfiableSchemaError(
+                "no value satisfies the schema, or none that ends or that this vocabulary can spell",
+                hint="look for a required member whose schema is false or needs itself, or for keywords that exclude "
+                     "each other") from None
+
+    def compile_builtin_json_grammar(self, **options: Any) -> CompiledGrammar:
+        """Any JSON value; ``options`` as ``compile_json_schema``."""
+        return self.compile_json_schema(True, **options)
+
     def clear_cache(self) -> None:
         """Forget all compiled grammars."""
         with self._guard:
@@ -74,13 +133,13 @@ class GrammarCompiler:
         with self._guard:
             return sum(compiled.memory_size_bytes for compiled in self._cache.values())
 
-    def _cached(self, key: Any, make: Callable[[], Grammar]) -> CompiledGrammar:
+    def _cached(self, key: Any, make: Callable[[], Grammar], limits: Limits | None = None) -> CompiledGrammar:
         with self._guard:
             found = self._cache.get(key)
             if found is not None:
                 self._cache.move_to_end(key)
                 return found
-        compiled = compile_rules(make().rules, self.tokenizer_info, self.limits)
+        compiled = compile_rules(make().rules, self.tokenizer_info, limits or self.limits)
         if self.cache_limit_bytes:
             with self._guard:
                 compiled = self._cache.setdefault(key, compiled)

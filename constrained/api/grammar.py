@@ -11,6 +11,7 @@ from typing import Any
 
 from constrained.errors import GrammarError
 from constrained.frontends.ebnf import from_ebnf
+from constrained.frontends.json_schema.compile import from_json_schema
 from constrained.frontends.regex import from_regex
 from constrained.grammar import combinators
 from constrained.grammar.analysis import GrammarReport, analyse
@@ -55,6 +56,18 @@ class Grammar:
         Raises ``RegexError`` with the position, ``UnsatisfiableGrammarError`` and ``GrammarLimitError``.
         """
         return cls(from_regex(pattern, dialect=dialect, limits=limits))
+
+    @classmethod
+    def from_json_schema(cls, schema: Any, **options: Any) -> Grammar:
+        """The JSON texts that a schema (text, a dict or a boolean) accepts: exactly, or refused.
+
+        Options and errors as ``constrained.frontends.json_schema.compile.from_json_schema``: ``draft``, ``strict_mode``,
+        ``property_order``, ``any_whitespace``, ``max_whitespace_cnt``, ``indent``, ``separators``, ``string_escapes``,
+        ``max_number_digits``, ``unsupported``, ``assert_formats``, ``registry``, ``limits``. See ``docs/json_schema.md``.
+        Raises ``SchemaError`` with a JSON Pointer (also ``UnsupportedSchemaError``, ``UnsatisfiableSchemaError``) and
+        ``GrammarLimitError``.
+        """
+        return cls(from_json_schema(schema, **options))
 
     @classmethod
     def builtin(cls, name: str) -> Grammar:

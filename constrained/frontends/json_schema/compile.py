@@ -19,7 +19,7 @@ from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.grammar.ir import RuleSet
 from constrained.limits import Limits
 
-__all__ = ["from_json_schema", "normalise_schema", "read_schema"]
+__all__ = ["from_json_schema", "normalise_schema", "read_schema", "schema_text"]
 
 
 def from_json_schema(
@@ -94,6 +94,17 @@ def read_schema(schema: Any, limits: Limits) -> Any:
     if isinstance(schema, (dict, bool)):
         return _exact(schema, limits)
     raise SchemaError(f"a schema is JSON text, a dict or a boolean, not {type(schema).__name__}")
+
+
+def schema_text(schema: Any, limits: Limits) -> str:
+    """A schema value as text, to be kept as a key or read again. Raises as ``read_schema``."""
+    read_schema(schema, limits)
+    try:
+        return json.dumps(schema, allow_nan=False)
+    except RecursionError:
+        raise GrammarLimitError("max_nesting", limits.max_nesting, "the schema is nested too deeply") from None
+    except (TypeError, ValueError) as error:
+        raise SchemaError(f"the schema is no JSON: {error}"[:300]) from None
 
 
 def _exact(schema: Any, limits: Limits) -> Any:

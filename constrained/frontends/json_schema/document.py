@@ -25,6 +25,8 @@ class Place(NamedTuple):
     scope: Any
     """None for the plain document, else the ``referencing`` resolver to use here."""
     dialect: Dialect
+    entered: bool = False
+    """Whether ``scope`` already is that of the schema's own id: a reference led here."""
 
     def child(self, key: str | int) -> Place:
         """A sub-schema; the caller knows that ``key`` holds one."""
@@ -49,11 +51,11 @@ class Document:
     def root_place(self) -> Place:
         """The root as a place."""
         scope = None if self.plain else self._scope()
-        return Place(self.root, "", scope, self.dialect)
+        return Place(self.root, "", scope, self.dialect, True)
 
     def enter(self, place: Place) -> Place:
         """The place with the scope of its own id, if it has one."""
-        if place.scope is None or not isinstance(place.schema, dict):
+        if place.entered or place.scope is None or not isinstance(place.schema, dict):
             return place
         value = place.schema.get(place.dialect.id_keyword)
         if not isinstance(value, str) or (place.dialect.ref_alone and "$ref" in place.schema):
@@ -86,7 +88,7 @@ class Document:
         if isinstance(found.contents, dict) and isinstance(found.contents.get("$schema"), str):
             dialect = find_dialect(None, found.contents)
         where = ref[1:] if ref.startswith("#/") else f"{place.pointer}/{keyword}"
-        return Place(found.contents, where, found.resolver, dialect)
+        return Place(found.contents, where, found.resolver, dialect, True)
 
     def _walk(self, path: str, pointer: str, ref: str) -> Place:
         value = self.root

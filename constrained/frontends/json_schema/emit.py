@@ -396,7 +396,7 @@ class Emitter:
         """Arrays with ``contains``: one rule for each (items written, items found of each kind)."""
         contains = shape.contains
         most = shape.maximum
-        items = max(shape.minimum, len(shape.prefix), *(c[3] for c in contains)) if most is None else most
+        items = max(1, shape.minimum, len(shape.prefix), *(c[3] for c in contains)) if most is None else most
         tops = [least if most_found is None else max(most_found, least) for _, least, most_found, _ in contains]
         states = (items + 1)
         for top in tops:

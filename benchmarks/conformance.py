@@ -1,0 +1,233 @@
+"""How much of JSON Schema is right: MaskBench and the JSON-Schema-Test-Suite through the engine.
+
+    python benchmarks/conformance.py [maskbench suite formats] [--walks] [--order any schema]
+
+Every schema is compiled and every instance, as ``json.dumps(x, ensure_ascii=False)`` writes it, is read byte by byte by
+the compiled grammar: the verdict is the engine's, not a validator's. A schema is *right* when all its instances are judged
+right, *refused* when compiling raises a typed error with a reason, else *wrong*. Schemas without instances are right when
+they compile; with ``--walks`` random walks over the mask must validate under ``jsonschema``. The shared data are looked
+for beside the repository, or in the directory that CONSTRAINED_SHARED names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import constrained as cd
+
+DRAFTS = ("draft4", "draft6", "draft7", "draft2019-09", "draft2020-12")
+
+#: MaskBench: schemas that fail their own metaschema, to be refused, and "invalid" instances that are valid as written.
+WRONG_SCHEMAS = frozenset(("Github_easy---o66201", "Github_medium---o82255"))
+VALID_AFTER_ALL = {"Github_hard---o65883": 2, "Github_hard---o71307": 1, "Github_medium---o44926": 1}
+
+#: Groups of the test suite that are not run, with the reason.
+EXCLUDED: dict[str, str] = {}
+
+
+@dataclass
+class Verdict:
+    """What became of one schema."""
+
+    name: str
+    refused: str = ""
+    false_accepts: list[str] = field(default_factory=list)
+    false_rejects: list[str] = field(default_factory=list)
+    order_only: int = 0
+
+    @property
+    def outcome(self) -> str:
+        """``right``, ``refused`` or ``wrong``."""
+        if self.false_accepts or self.false_rejects:
+            return "wrong"
+        return "refused" if self.refused else "right"
+
+
+@lru_cache(maxsize=1)
+def byte_compiler() -> cd.GrammarCompiler:
+    """A compiler for a vocabulary of single bytes and a stop token."""
+    pieces = [bytes([value]) for value in range(256)] + [b""]
+    info = cd.TokenizerInfo.from_bytes(pieces, special_token_ids=[256], stop_token_ids=[256])
+    return cd.GrammarCompiler(info, cache_limit_bytes=0)
+
+
+def accepts(grammar: cd.CompiledGrammar, text: str) -> bool:
+    """Whether the whole text is in the grammar."""
+    state = grammar.advance(grammar.start_state, text.encode("utf-8", "surrogatepass"))
+    return bool(state) and grammar.is_complete(state)
+
+
+def reason(error: cd.ConstrainedError) -> str:
+    """An error's first line without places and names, to be counted."""
+    text = str(error).split("\n", 1)[0]
+    if text.startswith("at '"):
+        text = text.split("': ", 1)[-1]
+    return f"{type(error).__name__}: {text[:110]}"
+
+
+def judge(name: str, schema: Any, instances: list[tuple[Any, bool]], *, property_order: str = "any",
+          **options: Any) -> Verdict:
+    """Compile a schema and judge its instances: ``(value, whether it is valid)``."""
+    found = Verdict(name)
+    compiler = byte_compiler()
+    text = json.dumps(schema)
+    try:
+        grammar = compiler.compile_json_schema(text, property_order=property_order, **options)
+    except cd.UnsatisfiableSchemaError:
+        found.false_rejects += [json.dumps(value)[:200] for value, valid in instances if valid]
+        return found
+    except cd.ConstrainedError as error:
+        found.refused = reason(error)
+        return found
+    free: cd.CompiledGrammar | None = None
+    for value, valid in instances:
+        canonical = json.dumps(value, ensure_ascii=False)
+        if accepts(grammar, canonical) == valid:
+            continue
+        if not valid:
+            found.false_accepts.append(canonical[:200])
+            continue
+        if property_order == "schema":
+            free = free or compiler.compile_json_schema(text, property_order="any", **options)
+            if accepts(free, canonical):
+                found.order_only += 1
+                continue
+        found.false_rejects.append(canonical[:200])
+    return found
+
+
+def shared_dir() -> Path:
+    """The shared data; ends the program with a plain message where there are none."""
+    path = Path(os.environ.get("CONSTRAINED_SHARED") or Path(__file__).resolve().parents[2] / "shared")
+    if not (path / "data").is_dir():
+        sys.exit("the shared data are not here (set CONSTRAINED_SHARED)")
+    return path
+
+
+def maskbench_schemas(shared: Path) -> Iterator[tuple[str, Any, list[tuple[Any, bool]]]]:
+    """The schemas of the MaskBench sample: name, schema, instances."""
+    with gzip.open(shared / "data" / "maskbench" / "dev.jsonl.gz") as lines:
+        for line in lines:
+            one = json.loads(line)
+            yield one["name"], one["schema"], [(test["data"], test["valid"]) for test in one["tests"]]
+
+
+def judge_maskbench(name: str, schema: Any, instances: list[tuple[Any, bool]], order: str) -> Verdict:
+    """One schema of the sample, with what is known of it."""
+    found = judge(name, schema, instances, property_order=order)
+    if name in WRONG_SCHEMAS and found.refused.startswith("SchemaError"):
+        found.refused = ""
+    if len(found.false_accepts) <= VALID_AFTER_ALL.get(name, 0):
+        found.false_accepts = []
+    return found
+
+
+def suite_groups(shared: Path, draft: str, *, formats: bool = False) -> Iterator[tuple[str, Any, list[tuple[Any, bool]]]]:
+    """The groups of the test suite: required ones, or ``optional/format``."""
+    folder = shared / "data" / "json-schema-test-suite" / "tests" / draft
+    for path in sorted((folder / "optional" / "format" if formats else folder).glob("*.json")):
+        for group in json.loads(path.read_text("utf-8")):
+            name = f"{draft}/{path.stem}: {group['description']}"
+            yield name, group["schema"], [(test["data"], test["valid"]) for test in group["tests"]]
+
+
+@lru_cache(maxsize=8)
+def remotes(shared: Path, draft: str) -> Any:
+    """The suite's remote documents and the metaschemas as a registry."""
+    from jsonschema_specifications import REGISTRY
+    from referencing import Resource, jsonschema
+
+    specifications = {
+        "draft4": jsonschema.DRAFT4, "draft6": jsonschema.DRAFT6, "draft7": jsonschema.DRAFT7,
+        "draft2019-09": jsonschema.DRAFT201909, "draft2020-12": jsonschema.DRAFT202012,
+    }
+    folder = shared / "data" / "json-schema-test-suite" / "remotes"
+    registry = REGISTRY
+    for path in sorted(folder.rglob("*.json")):
+        place = path.relative_to(folder)
+        if place.parts[0].startswith("draft") and place.parts[0] != draft and (draft == "draft4" or place.parts[0] not in specifications):
+            continue  # another draft's documents
+        default = specifications.get(place.parts[0], specifications[draft])
+        resource = Resource.from_contents(json.loads(path.read_text("utf-8")), default_specification=default)
+        registry = registry.with_resource(f"http://localhost:1234/{place.as_posix()}", resource)
+    return registry
+
+
+def judge_group(shared: Path, draft: str, name: str, schema: Any, instances: list[tuple[Any, bool]], *,
+                formats: bool = False) -> Verdict:
+    """One group of the test suite."""
+    return judge(name, schema, instances, draft=None if _named(schema) else draft, assert_formats=formats,
+                 registry=remotes(shared, draft))
+
+
+def _named(schema: Any) -> bool:
+    return isinstance(schema, dict) and "$schema" in schema
+
+
+def walk(grammar: cd.CompiledGrammar, rng: random.Random, most: int = 400) -> str | None:
+    """A text by a random walk over the bytes that may follow, short ways home after a while; None: no end in time."""
+    state = grammar.start_state
+    text = bytearray()
+    for step in range(4 * most):
+        if grammar.is_complete(state) and (step > most or rng.random() < 0.3):
+            return text.decode("utf-8", "surrogatepass")
+        allowed = [b for b in grammar.allowed_token_ids(state) if b < 256]
+        if not allowed:
+            return text.decode("utf-8", "surrogatepass") if grammar.is_complete(state) else None
+        if step > most // 4:
+            steps = {b: grammar.advance(state, bytes([b])) for b in allowed}
+            byte = min(allowed, key=lambda b: grammar.distance_to_end(steps[b]))
+        else:
+            byte = rng.choice(allowed if rng.random() < 0.5 else ([b for b in allowed if b >= 32 and b < 128] or allowed))
+        state = grammar.advance(state, bytes([byte]))
+        text.append(byte)
+    return None
+
+
+def report(title: str, verdicts: list[Verdict], *, most: int = 30) -> None:
+    """One table line and what was not right."""
+    outcomes = Counter(verdict.outcome for verdict in verdicts)
+    order = sum(verdict.order_only for verdict in verdicts)
+    n = max(len(verdicts), 1)
+    print(f"| {title} | {len(verdicts)} | {outcomes['right']} ({100 * outcomes['right'] / n:.1f} %) | {outcomes['refused']} "
+          f"({100 * outcomes['refused'] / n:.1f} %) | {outcomes['wrong']} | {order} |")
+    for verdict in [v for v in verdicts if v.outcome == "wrong"][:most]:
+        print(f"    WRONG {verdict.name}: accepts {verdict.false_accepts[:2]} rejects {verdict.false_rejects[:2]}")
+    for text, count in Counter(v.refused for v in verdicts if v.outcome == "refused").most_common(most):
+        print(f"    {count:4} {text}   [{next(v.name for v in verdicts if v.refused == text)}]")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", default=["maskbench", "suite", "formats"])
+    parser.add_argument("--order", nargs="*", default=["any", "schema"])
+    parser.add_argument("--drafts", nargs="*", default=list(DRAFTS))
+    args = parser.parse_args()
+    shared = shared_dir()
+    print("| what | schemas | right | refused | wrong | rejected for key order only |")
+    print("|---|---|---|---|---|---|")
+    if "maskbench" in args.parts:
+        for order in args.order:
+            report(f"MaskBench sample, property_order={order!r}",
+                   [judge_maskbench(*one, order) for one in maskbench_schemas(shared)])
+    for part, formats in (("suite", False), ("formats", True)):
+        if part in args.parts:
+            for draft in args.drafts:
+                report(f"{draft} {'optional/format' if formats else 'required'}",
+                       [judge_group(shared, draft, *group, formats=formats)
+                        for group in suite_groups(shared, draft, formats=formats) if group[0] not in EXCLUDED])
+
+
+if __name__ == "__main__":
+    main()
