@@ -159,8 +159,10 @@ def _magnitudes(low: Decimal, low_open: bool, high: Decimal | None, high_open: b
         tail = _between(low_tail, low_open, high_tail, high_open, cap)
         options += _numbers(Text(low_whole), tail)
     else:
-        options += _numbers(Text(low_whole), _at_least(low_tail, low_open, cap))
-        first = successor(low_whole)
+        first = low_whole
+        if low_tail or low_open:
+            options += _numbers(Text(low_whole), _at_least(low_tail, low_open, cap))
+            first = successor(low_whole)
         last = None if high_whole is None else predecessor(high_whole)
         if high_whole is None or last is not None:
             whole = whole_numbers(first, last, cap)
