@@ -60,8 +60,8 @@ def check(console: Console, path: str, *, regex: bool, dialect: str, root: str, 
         console.print(Text.assemble(("warning: ", "bold yellow"), warning), soft_wrap=True)
     count, warned = len(rules.rules), len(report.warnings())
     found = f"{count} rule{'s' * (count != 1)}, {warned or 'no'} warning{'s' * (warned != 1)}"
-    console.print(Text.assemble((path, "bold"), ": ", ("ok" if ok else "refused (--strict)",
-                                                      "bold green" if ok else "bold red"), f", {found}"), soft_wrap=True)
+    verdict = ("ok", "bold green") if ok else ("refused (--strict)", "bold red")
+    console.print(Text.assemble((path, "bold"), ": ", verdict, f", {found}"), soft_wrap=True)
     return 0 if ok else 1
 
 
