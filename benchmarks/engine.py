@@ -1,6 +1,6 @@
 """The engine against llguidance and XGrammar: one process, one run, interleaved.
 
-    OMP_NUM_THREADS=1 python benchmarks/engine.py [json sql bounded trie batch memory] [--repeats 7] [--quick]
+    OMP_NUM_THREADS=1 python benchmarks/engine.py [trie fresh json sql bounded batch memory] [--repeats 7] [--quick]
 
 Prints the tables of ``docs/benchmarks.md``. The shared data are looked for beside the repository, or in the
 directory that CONSTRAINED_SHARED names; without them the parts that need them are skipped.
@@ -13,14 +13,16 @@ import datetime
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from measure import Contestant, Result, clock_cost, machine, race, table
+from parts import batch, first_visits, fresh, memory, trie_walk
 from peers import Engine, Llguidance, Ours, OursByState, Vocabulary, XGrammar, load_vocabulary
 from workloads import BOUNDED, Workload, bounded, json_texts, json_workload, sql_texts, sql_workload
 
 from constrained.kernel import is_compiled
 
-PARTS = ("trie", "json", "sql", "bounded", "batch", "memory")
+PARTS = ("trie", "fresh", "json", "sql", "bounded", "batch", "memory")
 
 
 def shared_dir() -> Path:
@@ -36,7 +38,8 @@ def contestants(vocabulary: Vocabulary, work: Workload, *, by_state: bool = True
     found = [Contestant("constrained", Ours(vocabulary), work.ours)]
     if by_state:
         found.append(Contestant("constrained, state level", OursByState(vocabulary), work.ours))
-    peers: list[tuple[Engine, dict]] = [(Llguidance(vocabulary), work.llguidance), (XGrammar(vocabulary), work.xgrammar)]
+    peers: list[tuple[Engine, dict[str, Any]]] = [
+        (Llguidance(vocabulary), work.llguidance), (XGrammar(vocabulary), work.xgrammar)]
     for engine, sources in peers:
         for name, source in sources.items():
             found.append(Contestant(f"{engine.name}, {name}", engine, source))
@@ -56,6 +59,12 @@ def summary(results: list[Result]) -> str:
             f"in CPU time {cpu:.1f} times ({quick.label}).")
 
 
+def show(title: str, texts: list[list[int]], results: list[Result]) -> None:
+    """Print one race."""
+    print(f"## {title}: {len(texts)} texts, {sum(map(len, texts))} tokens\n\n{table(results)}\n\n{summary(results)}\n",
+          flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", default=list(PARTS), help=f"of {', '.join(PARTS)}")
@@ -71,25 +80,36 @@ def main() -> None:
     vocabulary = load_vocabulary(shared / "data/tokenizers/llama3_1/tokenizer.json", 128_256)
     engines: list[Engine] = [Ours(vocabulary), Llguidance(vocabulary), XGrammar(vocabulary)]
     warm = engines[0].compile(json_workload().ours)  # keeps the vocabulary's trie and the tables of JSON strings
-    engines[0].begin(warm)[1](vocabulary.encode('"')[0])
+    fill, accept = engines[0].begin(warm)
+    for token in vocabulary.encode('{"name": 1.5'):
+        fill()
+        accept(token)
     print(f"{datetime.date.today()}; {machine()}; kernels compiled: {is_compiled()}; "
           + ", ".join(f"{e.name} {e.version()}" for e in engines))
     print(f"Llama-3.1 vocabulary, {vocabulary.info.vocab_size} ids; {repeats} repeats; an empty measurement takes "
           f"{clock_cost():.2f} us and is in every figure.\n")
+    if "trie" in options.parts:
+        print(f"## Walk of the whole trie, body of a JSON string\n\n{trie_walk(vocabulary)}\n", flush=True)
+    if "fresh" in options.parts:
+        print(f"## A fresh grammar\n\n{fresh(vocabulary)}\n", flush=True)
     if "json" in options.parts:
         texts = [vocabulary.encode(text) for text in json_texts(shared, 300 // share)]
-        results = race(contestants(vocabulary, json_workload()), texts, repeats)
-        print(f"## JSON: {len(texts)} texts, {sum(map(len, texts))} tokens\n\n{table(results)}\n\n{summary(results)}\n", flush=True)
+        show("JSON", texts, race(contestants(vocabulary, json_workload()), texts, repeats))
     if "sql" in options.parts:
         texts = [vocabulary.encode(text) for text in sql_texts(100 // share)]
-        results = race(contestants(vocabulary, sql_workload()), texts, repeats)
-        print(f"## SQL: {len(texts)} texts, {sum(map(len, texts))} tokens\n\n{table(results)}\n\n{summary(results)}\n", flush=True)
+        show("SQL", texts, race(contestants(vocabulary, sql_workload()), texts, repeats))
     if "bounded" in options.parts:
+        visits = {}
         for name in BOUNDED:
             work, made = bounded(name, shared)
             texts = [vocabulary.encode(text) for text in made]
-            results = race(contestants(vocabulary, work), texts, repeats)
-            print(f"## {name}: {len(texts)} texts, {sum(map(len, texts))} tokens\n\n{table(results)}\n\n{summary(results)}\n", flush=True)
+            show(f"Regex, {name}", texts, race(contestants(vocabulary, work), texts, repeats))
+            visits[name] = work.ours, texts
+        print(f"## First visits by kind\n\n{first_visits(vocabulary, visits, repeats)}\n", flush=True)
+    if "batch" in options.parts:
+        print(f"## Rows of different grammars\n\n{batch(vocabulary)}\n", flush=True)
+    if "memory" in options.parts:
+        print(f"## Memory\n\n{memory(vocabulary, 10_000 // share)}\n", flush=True)
 
 
 if __name__ == "__main__":

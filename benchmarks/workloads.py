@@ -17,10 +17,10 @@ from typing import Any
 
 import llguidance
 import xgrammar
+from derive import derive
 
 import constrained as cd
 from constrained.grammars import builtin_text
-from derive import derive
 
 __all__ = ["BOUNDED", "Workload", "bounded", "json_texts", "json_workload", "maskbench", "sql_texts", "sql_workload"]
 

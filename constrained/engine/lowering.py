@@ -186,18 +186,24 @@ def _shortest(net: Network, starts: list[int]) -> tuple[list[int], list[int]]:
     rule_at: dict[int, list[int]] = {}
     for rule, start in enumerate(starts):
         rule_at.setdefault(start, []).append(rule)
-    heap: list[tuple[int, int]] = []
+    # A bucket for each cost in use: most edges cost one byte, so a bucket holds many positions.
+    buckets: dict[int, list[int]] = {0: list(net.accept)}
+    costs = [0]
     position_min[1] = position_min[2] = 0
     for p in net.accept:
         position_min[p] = 0
-        heap.append((0, p))
     done = bytearray(n)
 
     def offer(p: int, cost: int) -> None:
         cost = min(cost, FAR - 1)  # long is not impossible
         if cost < position_min[p]:
             position_min[p] = cost
-            heappush(heap, (cost, p))
+            bucket = buckets.get(cost)
+            if bucket is None:
+                buckets[cost] = [p]
+                heappush(costs, cost)
+            else:
+                bucket.append(p)
 
     def offer_loop(p: int) -> None:
         rule, least, _, after = net.loops[p]
@@ -210,38 +216,41 @@ def _shortest(net: Network, starts: list[int]) -> tuple[list[int], list[int]]:
         if cost < FAR and done[after]:
             offer(p, cost + position_min[after])
 
-    while heap:
-        cost, p = heappop(heap)
-        if done[p]:
-            continue
-        done[p] = 1
-        for source in eps_into[p]:
-            if cost < position_min[source]:
-                position_min[source] = cost
-                heappush(heap, (cost, source))
-        more = cost + 1
-        for source in byte_into[p]:
-            if more < position_min[source]:
-                offer(source, more)
-        for source in token_into.get(p, ()):
-            offer(source, cost + TOKEN_COST)
-        for source, rule in call_into[p]:
-            if rule_min[rule] < FAR:
-                offer(source, cost + rule_min[rule])
-        for source in loop_into.get(p, ()):
-            offer_loop(source)
-        for source in set_into.get(p, ()):
-            offer_set(source)
-        for rule in rule_at.get(p, ()):
-            if rule_min[rule] == FAR:
-                rule_min[rule] = cost
-                for source, to in sites[rule]:
-                    if done[to]:
-                        offer(source, cost + position_min[to])
-                for source in loop_sites.get(rule, ()):
-                    offer_loop(source)
-                for source in set_sites.get(rule, ()):
-                    offer_set(source)
+    while costs:
+        cost = heappop(costs)
+        more = min(cost + 1, FAR - 1)
+        bucket = buckets[cost]
+        for p in bucket:  # grows while it is read: an epsilon edge costs nothing
+            if done[p]:
+                continue
+            done[p] = 1
+            for source in eps_into[p]:
+                if cost < position_min[source]:
+                    position_min[source] = cost
+                    bucket.append(source)
+            for source in byte_into[p]:
+                if more < position_min[source]:
+                    offer(source, more)
+            for source in token_into.get(p, ()):
+                offer(source, cost + TOKEN_COST)
+            for source, rule in call_into[p]:
+                if rule_min[rule] < FAR:
+                    offer(source, cost + rule_min[rule])
+            for source in loop_into.get(p, ()):
+                offer_loop(source)
+            for source in set_into.get(p, ()):
+                offer_set(source)
+            for rule in rule_at.get(p, ()):
+                if rule_min[rule] == FAR:
+                    rule_min[rule] = cost
+                    for source, to in sites[rule]:
+                        if done[to]:
+                            offer(source, cost + position_min[to])
+                    for source in loop_sites.get(rule, ()):
+                        offer_loop(source)
+                    for source in set_sites.get(rule, ()):
+                        offer_set(source)
+        del buckets[cost]
     return position_min, rule_min
 
 
