@@ -156,7 +156,7 @@ def remotes(shared: Path, draft: str) -> Any:
     registry = REGISTRY
     for path in sorted(folder.rglob("*.json")):
         place = path.relative_to(folder)
-        if place.parts[0].startswith("draft") and place.parts[0] != draft and (draft == "draft4" or place.parts[0] not in specifications):
+        if place.parts[0] == "v1" or place.parts[0].startswith("draft") and place.parts[0] != draft and (draft == "draft4" or place.parts[0] not in specifications):
             continue  # another draft's documents
         default = specifications.get(place.parts[0], specifications[draft])
         resource = Resource.from_contents(json.loads(path.read_text("utf-8")), default_specification=default)

@@ -33,6 +33,7 @@ from constrained.errors import (
     UnsatisfiableSchemaError,
     UnsupportedSchemaError,
 )
+from constrained.frontends.json_schema.coverage import CoverageEntry, CoverageReport, coverage
 from constrained.limits import Limits
 from constrained.masks import (
     allocate_token_bitmask,
@@ -49,6 +50,8 @@ __all__ = [
     "BitmaskError",
     "CompiledGrammar",
     "ConstrainedError",
+    "CoverageEntry",
+    "CoverageReport",
     "Grammar",
     "GrammarCompiler",
     "GrammarError",
@@ -67,6 +70,7 @@ __all__ = [
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
     "bitmask_dtype",
+    "coverage",
     "get_bitmask_shape",
     "reset_token_bitmask",
 ]

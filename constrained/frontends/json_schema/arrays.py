@@ -7,6 +7,7 @@
                number)
     unique     no two items are equal
     evaluated  how many leading items count as evaluated, -1: all; None: not tracked
+    also       expressions whose items count as evaluated wherever they stand (``contains`` of 2020-12)
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from constrained.errors import UnsupportedSchemaError
 from constrained.frontends.json_schema.expressions import FALSE, TRUE
+from constrained.frontends.json_schema.refusal import NotEnforced
 
 if TYPE_CHECKING:
     from constrained.frontends.json_schema.denotation import Algebra
@@ -34,6 +35,7 @@ class ArrayShape:
     contains: tuple[tuple[int, int, int | None, int], ...] = ()
     unique: bool = False
     evaluated: int | None = None
+    also: tuple[int, ...] = ()
 
     def at(self, index: int) -> int:
         """What is said about the item at ``index``."""
@@ -49,7 +51,8 @@ class ArrayShape:
         evaluated = other.evaluated if self.evaluated is None else self.evaluated if other.evaluated is None else (
             -1 if -1 in (self.evaluated, other.evaluated) else max(self.evaluated, other.evaluated))
         found = ArrayShape(prefix, rest, max(self.minimum, other.minimum), maximum,
-                           tuple(dict.fromkeys(self.contains + other.contains)), self.unique or other.unique, evaluated)
+                           tuple(dict.fromkeys(self.contains + other.contains)), self.unique or other.unique, evaluated,
+                           self.also if not other.also else tuple(dict.fromkeys(self.also + other.also)))
         return found.tidy()
 
     def tidy(self) -> ArrayShape | None:
@@ -70,13 +73,12 @@ class ArrayShape:
         if maximum == self.maximum and prefix == self.prefix and unique == self.unique:
             return self
         rest = self.rest if maximum is None or maximum > len(prefix) else FALSE
-        return ArrayShape(prefix, rest, self.minimum, maximum, self.contains, unique, self.evaluated)
+        return ArrayShape(prefix, rest, self.minimum, maximum, self.contains, unique, self.evaluated, self.also)
 
     def complement(self, algebra: Algebra) -> list[ArrayShape]:
         """All other arrays: for each thing that is said, those that break it."""
         if self.unique:
-            raise UnsupportedSchemaError("the negation of uniqueItems is not enforced",
-                                         hint="state what may repeat instead, or drop the negation")
+            raise NotEnforced("the negation of uniqueItems", "state what may repeat instead, or drop the negation")
         found: list[ArrayShape] = []
         for index, expression in enumerate(self.prefix):
             if expression != TRUE:

@@ -19,7 +19,7 @@ from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.grammar.ir import RuleSet
 from constrained.limits import Limits
 
-__all__ = ["from_json_schema", "normalise_schema", "read_schema", "schema_text"]
+__all__ = ["build", "from_json_schema", "normalise_schema", "read_schema", "schema_text"]
 
 
 def from_json_schema(
@@ -56,15 +56,29 @@ def from_json_schema(
         SchemaError: the schema is wrong, with its JSON Pointer; ``UnsupportedSchemaError``, ``UnsatisfiableSchemaError``.
         GrammarLimitError: a budget.
     """
+    return build(
+        schema, draft=draft, strict_mode=strict_mode, property_order=property_order, any_whitespace=any_whitespace,
+        max_whitespace_cnt=max_whitespace_cnt, indent=indent, separators=separators, string_escapes=string_escapes,
+        max_number_digits=max_number_digits, unsupported=unsupported, assert_formats=assert_formats, registry=registry,
+        limits=limits)[0]
+
+
+def build(
+    schema: Any, *, draft: str | None = None, strict_mode: bool = False, unsupported: str = "error",
+    assert_formats: bool = True, registry: Any = None, limits: Limits | None = None, **spelling: Any,
+) -> tuple[RuleSet, Normaliser]:
+    """The rules, and the normaliser with its notes."""
     limits = limits or Limits()
     value = read_schema(schema, limits)
     dialect = find_dialect(draft, value)
-    policy = TextPolicy(any_whitespace, max_whitespace_cnt, indent, separators, string_escapes, max_number_digits,
-                        property_order, dialect.float_integers)
+    try:
+        policy = TextPolicy(integer_as_float=dialect.float_integers, **spelling)
+    except (TypeError, ValueError) as error:
+        raise SchemaError(str(error)) from None
     normaliser = normalise_schema(value, dialect, limits, unsupported, assert_formats, registry)
     try:
         root = normaliser.at(normaliser.document.root_place())
-        return Emitter(normaliser, policy, strict=strict_mode).run(root)
+        return Emitter(normaliser, policy, strict=strict_mode).run(root), normaliser
     except UnsatisfiableGrammarError as error:
         raise UnsatisfiableSchemaError(str(error)) from None
     except RecursionError:

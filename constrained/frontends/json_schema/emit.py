@@ -10,16 +10,20 @@ Text between tokens follows ``TextPolicy``: bounded whitespace, or exactly the s
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from constrained.errors import UnsupportedSchemaError
+from constrained.errors import GrammarLimitError, UnsupportedSchemaError, echo
 from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.normalise import Normaliser
+from constrained.frontends.json_schema.numbers import ANY_NUMBER, NumberShape
 from constrained.frontends.json_schema.objects import Cell, ObjectShape
 from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.spelling import json_literal
+from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 from constrained.frontends.json_schema.witnesses import casts, harmless, members_of
 from constrained.grammar.ir import CharClass, Choice, Expr, Literal, Reference, Repeat, RuleSet, Sequence, Unordered
 
@@ -107,14 +111,14 @@ class Emitter:
         options: list[Expr] = []
         for shape in d.objects:
             if not self.normaliser.no_object(shape):
-                options.append(self.object(shape))
+                options.append(self.exactly(expression, self.object, shape, _looser_objects))
         for array in d.arrays:
             if not self.normaliser.no_array(array):
-                options.append(self.array(array))
+                options.append(self.exactly(expression, self.array, array, _looser_arrays))
         for string in d.strings:
-            options.append(self.scalar("string", string.to_expr(self.policy, self.normaliser.limits)))
+            options.append(self.exactly(expression, self.string, string, _looser_strings))
         for number in d.numbers:
-            options.append(self.scalar("number", number.to_expr(self.policy, self.normaliser.limits)))
+            options.append(self.exactly(expression, self.number, number, _looser_numbers))
         if d.booleans & 2:
             options.append(Literal(b"true"))
         if d.booleans & 1:
@@ -133,6 +137,53 @@ class Emitter:
             self.rules[name] = expr
             known = self.scalars[id(expr)] = Reference(name)
         return known
+
+    def exactly(self, expression: int, write: Callable[[Any], Expr], shape: Any,
+                looser: Callable[[Any], Iterator[Any]]) -> Expr:
+        """What ``write`` makes of a shape; what it cannot make is refused at its place, or made of a looser shape."""
+        try:
+            return write(shape)
+        except NotEnforced as refused:
+            keyword = refused.reason.split(" ", 1)[0]
+            self.normaliser.refuse(self.pointer(expression, keyword), refused.reason, refused.hint)
+        except GrammarLimitError as error:
+            if self.normaliser.unsupported == "error":
+                pointer = self.pointer(expression)
+                raise GrammarLimitError(error.limit, error.value, f"at {echo(pointer)}: {str(error).split(' (Limits')[0]}"
+                                        ) from None
+            self.normaliser.refuse(self.pointer(expression), str(error).split("\n")[0], "")
+        for other in looser(shape):
+            try:
+                return write(other)
+            except (NotEnforced, GrammarLimitError):
+                continue
+        return NOTHING
+
+    def pointer(self, expression: int, keyword: str = "") -> str:
+        """Where an expression stands: of a combination, where its first place does, or the first with ``keyword``."""
+        first: str | None = None
+        entries = self.normaliser.expressions.entries
+        stack = [expression]
+        while stack:
+            kind, parts = entries[stack.pop()]
+            if kind == "place":
+                place = self.normaliser.places[parts]
+                if keyword in place.schema:
+                    return f"{place.pointer}/{keyword}"
+                first = place.pointer if first is None else first
+            elif kind == "not":
+                stack.append(parts)
+            elif kind in ("and", "or"):
+                stack.extend(reversed(parts))
+        return first or ""
+
+    def string(self, shape: StringShape) -> Expr:
+        """One alternative of a string."""
+        return self.scalar("string", shape.to_expr(self.policy, self.normaliser.limits))
+
+    def number(self, shape: NumberShape) -> Expr:
+        """One alternative of a number."""
+        return self.scalar("number", shape.to_expr(self.policy, self.normaliser.limits))
 
     # ---- layout --------------------------------------------------------------------------------------
 
@@ -274,9 +325,9 @@ class Emitter:
             most = None
         if least > required + 1 and free is not None:
             # a free name may be written twice, and counts once
-            raise UnsupportedSchemaError(
-                "minProperties counts undeclared members, which may repeat a name: not enforced exactly",
-                hint="declare the properties, or require them by name")
+            raise NotEnforced(
+                "minProperties counts undeclared members, which may repeat a name",
+                "declare the properties, or require them by name")
         return least, most
 
     def in_any_order(self, members: list[tuple[Expr, bool]], free: Expr | None, least: int, most: int | None) -> Expr:
@@ -341,8 +392,8 @@ class Emitter:
         """
         cap = max(least, 1) if most is None else max(most, least, 1)
         if (len(stages) + 1) * (cap + 1) > 4 * MAX_ARRAY_STATES:
-            raise UnsupportedSchemaError("minProperties or maxProperties is too large beside so many properties",
-                                         hint='property_order="any" has no such bound')
+            raise NotEnforced("minProperties or maxProperties is too large beside so many properties",
+                              'property_order="any" has no such bound')
         separator = self.separator()
         prefix = f"members {len(self.rules)}"
 
@@ -402,8 +453,8 @@ class Emitter:
         for top in tops:
             states *= top + 1
         if states > MAX_ARRAY_STATES or len(contains) > 3:
-            raise UnsupportedSchemaError("contains with bounds this large is not enforced",
-                                         hint="lower minContains, maxContains, minItems or maxItems")
+            raise NotEnforced("contains with bounds this large",
+                              "lower minContains, maxContains, minItems or maxItems")
         separator = self.separator()
         prefix = f"items {len(self.rules)}"
         for i in range(items + 1):
@@ -446,9 +497,9 @@ class Emitter:
         """``uniqueItems`` over a finite set of values: each at most once, in any order."""
         values = None if shape.prefix or shape.contains else self.finite(shape.rest)
         if values is None:
-            raise UnsupportedSchemaError(
-                "uniqueItems over items that are not a finite set is not enforced",
-                hint="list the items' values with enum, or drop uniqueItems")
+            raise NotEnforced(
+                "uniqueItems over items that are not a finite set",
+                "list the items' values with enum, or drop uniqueItems")
         items = tuple(self.inner(self.normaliser.constant(value)) for value in values)
         if not items or shape.minimum > len(items):
             return self.bracketed(b"[", None, b"]", may_be_empty=True) if shape.minimum == 0 else NOTHING
@@ -468,6 +519,32 @@ class Emitter:
                 return None
             values.extend(v for v in found if v not in values or isinstance(v, bool))
         return values
+
+
+def _looser_objects(shape: ObjectShape) -> Iterator[ObjectShape]:
+    if shape.exists:
+        yield replace(shape, exists=())
+    yield replace(shape, exists=(), minimum=0)
+    yield replace(shape, exists=(), minimum=0, maximum=None)
+
+
+def _looser_arrays(shape: ArrayShape) -> Iterator[ArrayShape]:
+    yield replace(shape, unique=False)
+    yield replace(shape, unique=False, contains=())
+
+
+def _looser_strings(shape: StringShape) -> Iterator[StringShape]:
+    if shape.languages:
+        yield replace(shape, minimum=0, maximum=None, excluded=frozenset())
+        for language in shape.languages:
+            yield StringShape(languages=(language,))
+        yield replace(shape, languages=())
+    yield ANY_STRING
+
+
+def _looser_numbers(shape: NumberShape) -> Iterator[NumberShape]:
+    yield replace(shape, multiple_of=None, not_multiple_of=frozenset())
+    yield ANY_NUMBER
 
 
 def _place(prefix: str, i: int, found: tuple[int, ...]) -> str:

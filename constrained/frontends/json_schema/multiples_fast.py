@@ -75,8 +75,9 @@ class _Bound:
 
 
 def multiple_expression(step: Decimal, low: Decimal | None, low_open: bool, high: Decimal | None, high_open: bool,
-                        fractions: bool, limits: Limits) -> Expr | None:
-    """The texts of the multiples of ``step`` in an interval; ``fractions``: whole ones may be ``5.0`` and ``5e+16``.
+                        fractions: bool, limits: Limits, *, with_exponents: bool = True) -> Expr | None:
+    """The texts of the multiples of ``step`` in an interval; ``fractions``: whole ones may be ``5.0`` and ``5e+16``
+    (not the latter without ``with_exponents``).
 
     None: not this simple. Raises GrammarLimitError (``max_dfa_states``).
     """
@@ -84,7 +85,9 @@ def multiple_expression(step: Decimal, low: Decimal | None, low_open: bool, high
     assert isinstance(exponent, int)
     scale = max(-exponent, 0)
     size = int(Decimal((0, digits, 0))) * int(10 ** max(exponent, 0))
-    if scale >= _DECIMALS or any(bound is not None and bound.copy_abs() >= _LARGE for bound in (low, high)):
+    if scale >= _DECIMALS:
+        return None
+    if with_exponents and any(bound is not None and bound.copy_abs() >= _LARGE for bound in (low, high)):
         return None
     rest, steady = size, 0
     for prime in (2, 5):
@@ -98,7 +101,7 @@ def multiple_expression(step: Decimal, low: Decimal | None, low_open: bool, high
         raise GrammarLimitError("max_dfa_states", limits.max_dfa_states,
                                 "a multiple is counted by remainder, and this one has too many")
     options: list[Expr] = []
-    scientific = _scientific(size, scale, rest, steady) if fractions else []
+    scientific = _scientific(size, scale, rest, steady) if fractions and with_exponents else []
     if low is None and high is None:
         magnitude = _Magnitudes(size, scale, None, False, None, False, fractions, limits).run()
         return Sequence((Repeat(Literal(b"-"), 0, 1), Choice((magnitude, *scientific))))

@@ -17,12 +17,10 @@ from decimal import Decimal
 from typing import Any
 
 from constrained.errors import (
-
     GrammarLimitError,
     RegexError,
     SchemaError,
     UnsatisfiableGrammarError,
-
     UnsupportedSchemaError,
     echo,
 )
@@ -34,12 +32,12 @@ from constrained.frontends.json_schema.denotation import (
     conjunction,
     difference,
     disjunction,
-    negation,
 )
 from constrained.frontends.json_schema.document import Document, Place
 from constrained.frontends.json_schema.expressions import FALSE, TRUE, Expressions
 from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, NumberShape
 from constrained.frontends.json_schema.objects import Cell, ObjectShape, meet, split_cells
+from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 from constrained.limits import Limits
 
@@ -87,6 +85,8 @@ class Normaliser:
         self.tracking = _mentions(document.root, ("unevaluatedProperties", "unevaluatedItems"))
         self.dynamic = _mentions(document.root, ("$dynamicRef", "$recursiveRef"))
         self.empties: dict[int, bool] = {}
+        self.loose = False
+        self.inexact: set[int] = set()
 
     # ---- the algebra that shapes use ----------------------------------------------------------------
 
@@ -149,6 +149,8 @@ class Normaliser:
         """What an expression denotes; kept."""
         known = self.denoted.get(expression)
         if known is not None:
+            if expression in self.inexact:
+                self.loose = True
             return known
         kind, parts = self.expressions.entries[expression]
         if expression in self.active:
@@ -158,6 +160,7 @@ class Normaliser:
         if len(self.active) > MAX_CHAIN:
             raise GrammarLimitError("max_nesting", MAX_CHAIN, "references and combinators are nested too deeply")
         self.active[expression] = None
+        outside, self.loose = self.loose, False
         try:
             if kind == "place":
                 found = self._place(self.places[parts])
@@ -170,11 +173,24 @@ class Normaliser:
             elif kind == "or":
                 found = disjunction([self.denote(part) for part in parts], self)
             else:
-                found = negation(self.denote(parts), self)
+                found = self.without(ANYTHING, parts)
+        except NotEnforced as refused:
+            self.refuse("", refused.reason, refused.hint)
+            found = ANYTHING
         finally:
             del self.active[expression]
+            if self.loose:
+                self.inexact.add(expression)
+            self.loose = self.loose or outside
         self.denoted[expression] = found
         return found
+
+    def without(self, found: Denotation, expression: int) -> Denotation:
+        """What of ``found`` is not in an expression. Of one that was relaxed to a superset nothing can be taken off."""
+        taken = self.denote(expression)
+        if expression in self.inexact:
+            return found
+        return difference(found, taken, self)
 
     def is_empty(self, expression: int, depth: int = 3) -> bool:
         """Whether it is plain that nothing satisfies the expression, looking ``depth`` values deep."""
@@ -267,7 +283,10 @@ class Normaliser:
             found = conjunction(found, self.denote(self.at(target)), self)
         for keyword in _APPLICATORS:
             if keyword in schema and keyword in known or keyword == "dependencies" and keyword in schema:
-                found = _APPLY[keyword](self, place, schema[keyword], found)
+                try:
+                    found = _APPLY[keyword](self, place, schema[keyword], found)
+                except NotEnforced as refused:
+                    self.refuse(f"{place.pointer}/{keyword}", refused.reason, refused.hint)
                 if found.is_nothing():
                     return found
         if self.tracking:
@@ -416,7 +435,8 @@ class Normaliser:
             if "items" in schema:
                 rest = self.at(place.child("items"))
                 seen = -1 if self.tracking else None
-        contains: tuple[tuple[int, int, int | None], ...] = ()
+        contains: tuple[tuple[int, int, int | None, int], ...] = ()
+        also: tuple[int, ...] = ()
         if "contains" in schema and "contains" in known:
             least = self._count(place, "minContains") if "minContains" in known else None
             most = self._count(place, "maxContains") if "maxContains" in known else None
@@ -424,10 +444,10 @@ class Normaliser:
             if least > 0 or most is not None:
                 contains = ((self.at(place.child("contains")), least, most, 0),)
             if self.tracking and place.dialect.name == "2020-12":
-                seen = None
+                also = (self.at(place.child("contains")),)
         unique = self._flag(place, "uniqueItems")
         found = ArrayShape(prefix, rest, self._count(place, "minItems") or 0, self._count(place, "maxItems"),
-                           contains, unique, seen)
+                           contains, unique, seen, also)
         return found.tidy()
 
     def _object(self, place: Place, schema: dict[str, Any], known: frozenset[str]) -> tuple[ObjectShape, ...]:
@@ -533,6 +553,8 @@ class Normaliser:
         listed = self._branches(place, "oneOf", value)
         expressions = list(dict.fromkeys(listed))
         branches = [conjunction(found, self.denote(e), self) for e in expressions]
+        if not self.inexact.isdisjoint(expressions):
+            return disjunction(branches, self)
         exact: list[Denotation] = []
         for i, branch in enumerate(branches):
             if listed.count(expressions[i]) > 1:  # a schema that stands twice can never be the only one
@@ -544,20 +566,20 @@ class Normaliser:
         return disjunction(exact, self) if exact else NOTHING
 
     def _not(self, place: Place, value: Any, found: Denotation) -> Denotation:
-        return difference(found, self.denote(self.at(place.child("not"))), self)
+        return self.without(found, self.at(place.child("not")))
 
     def _if(self, place: Place, value: Any, found: Denotation) -> Denotation:
         schema = place.schema
         if "then" not in schema and "else" not in schema and not self.tracking:
             return found
-        condition = self.denote(self.at(place.child("if")))
-        then = conjunction(found, condition, self)
+        expression = self.at(place.child("if"))
+        then = conjunction(found, self.denote(expression), self)
         if "then" in schema:
             then = conjunction(then, self.denote(self.at(place.child("then"))), self)
         other = found
         if "else" in schema:
             other = conjunction(found, self.denote(self.at(place.child("else"))), self)
-        return disjunction([then, difference(other, condition, self)], self)
+        return disjunction([then, self.without(other, expression)], self)
 
     def _dependent_schemas(self, place: Place, value: Any, found: Denotation) -> Denotation:
         for name in self._mapping(place, "dependentSchemas"):
@@ -601,15 +623,11 @@ class Normaliser:
         rest = self.at(place.child("unevaluatedItems"))
         shapes: list[ArrayShape] = []
         for shape in found.arrays:
-            if shape.evaluated is None:
-                if rest == TRUE:
-                    shapes.append(shape)
-                    continue
-                return self.relaxed(place, "unevaluatedItems", "unevaluatedItems beside contains", found)
             if shape.evaluated == -1:
                 shapes.append(shape)
                 continue
-            closing = ArrayShape((TRUE,) * shape.evaluated, rest, evaluated=-1)
+            left = self.expressions.disjunction([*shape.also, rest]) if shape.also else rest
+            closing = ArrayShape((TRUE,) * (shape.evaluated or 0), left, evaluated=-1)
             both = shape.intersect(closing, self)
             if both is not None:
                 shapes.append(both)
@@ -622,14 +640,15 @@ class Normaliser:
         self.refuse(f"{place.pointer}/{keyword}", reason)
         return instead
 
-    def refuse(self, pointer: str, reason: str) -> None:
+    def refuse(self, pointer: str, reason: str, hint: str = "") -> None:
         """Raise ``UnsupportedSchemaError``, or note (and warn) with ``unsupported`` "ignore" ("warn")."""
         if self.unsupported == "error":
-            raise UnsupportedSchemaError(f"{reason}: not enforced exactly", pointer=pointer,
-                                         hint='simplify it, or pass unsupported="warn" to leave it out')
+            raise UnsupportedSchemaError(f"{reason}: not enforced exactly", pointer=pointer, hint=(
+                (hint or "simplify it") + '; unsupported="warn" leaves it out'))
         if self.unsupported == "warn":
             warnings.warn(f"at {pointer}: {reason}: not enforced", stacklevel=2)
         self.notes[pointer, "relaxed", reason] = None
+        self.loose = True
 
     # ---- reading keyword values ----------------------------------------------------------------------
 

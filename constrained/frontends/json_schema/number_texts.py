@@ -29,7 +29,7 @@ from constrained.frontends.json_schema.multiples import EXPONENTS, MANTISSA_DIGI
 from constrained.frontends.json_schema.multiples_fast import multiple_expression
 from constrained.frontends.json_schema.numbers import NumberShape
 from constrained.frontends.regex import byte_dfa, plain_expression
-from constrained.grammar.ir import Expr
+from constrained.grammar.ir import Choice, Expr
 from constrained.limits import Limits
 from constrained.regex import dfa as automata
 from constrained.regex.builder import alternation, concat
@@ -41,6 +41,8 @@ __all__ = ["number_dfa", "number_expression", "number_tree"]
 
 #: Members of a small set are spelled one by one.
 _FEW = 32
+#: A bound from which an automaton of comparisons is smaller than a tree.
+_LONG = 10_000
 
 Tail = tuple[bool, Node | None]
 
@@ -59,6 +61,9 @@ def number_expression(shape: NumberShape, digits: int, integer_as_float: bool, l
         options = [tree for tree in trees if tree is not None]
         return plain_expression(alternation(options)) if options else None
     if shape.multiple_of is None and not shape.excluded and not shape.not_multiple_of:
+        if shape.integer and shape.lower is not None and shape.upper is not None and (
+                max(shape.lower.copy_abs(), shape.upper.copy_abs()) >= _LONG):
+            return _long_integers(shape, integer_as_float, limits)
         tree = _unbounded(digits) if shape.is_any() else number_tree(shape, digits, integer_as_float)
         return None if tree is None else plain_expression(tree)
     step = shape.step()
@@ -69,6 +74,23 @@ def number_expression(shape: NumberShape, digits: int, integer_as_float: bool, l
             return found
     dfa = number_dfa(shape, integer_as_float, limits)
     return byte_dfa(dfa, limits) if dfa.accepting else None
+
+
+def _long_integers(shape: NumberShape, integer_as_float: bool, limits: Limits) -> Expr:
+    """Whole numbers between long bounds: an automaton is smaller than the tree, which repeats digits at each digit."""
+    plain = multiple_expression(Decimal(1), shape.lower, shape.lower_open, shape.upper, shape.upper_open,
+                                integer_as_float, limits, with_exponents=False)
+    assert plain is not None
+    options: list[Node] = []
+    if integer_as_float and shape.lower is not None and shape.upper is not None:
+        for sign, low, low_open, high, high_open in (
+                (concat([]), shape.lower, shape.lower_open, shape.upper, shape.upper_open),
+                (_MINUS, shape.upper.copy_negate(), shape.upper_open, shape.lower.copy_negate(), shape.lower_open)):
+            if high > 0:
+                low, low_open = (low, low_open) if low > 0 else (Decimal(0), False)
+                options += [concat([sign, option]) for option in
+                            _scientific(low, low_open, high, high_open, MANTISSA_DIGITS, EXPONENTS[1:])]
+    return Choice((plain, byte_dfa(minimise(determinise(alternation(options), limits)), limits))) if options else plain
 
 
 @cache

@@ -17,6 +17,7 @@ from typing import Protocol
 from constrained.errors import UnsupportedSchemaError
 from constrained.frontends.json_schema.expressions import TRUE
 from constrained.frontends.json_schema.objects import Cell
+from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 
 __all__ = ["casts", "harmless", "members_of"]
@@ -64,11 +65,11 @@ def harmless(cells: tuple[Cell, ...], parts: list[Cell], algebra: _Algebra) -> t
 def casts(exists: tuple[Cell, ...], room: int | None, algebra: _Algebra) -> list[list[Cell]]:
     """Every way in which at most ``room`` members are all that ``exists`` asks for.
 
-    Raises ``UnsupportedSchemaError`` where two of them would have to be told apart by name.
+    Raises ``NotEnforced`` where two of them would have to be told apart by name.
     """
     if len(exists) > MAX_WITNESSES:
-        raise UnsupportedSchemaError(f"more than {MAX_WITNESSES} undeclared members must exist: not enforced exactly",
-                                     hint="name the properties, or drop some of the negations")
+        raise NotEnforced(f"more than {MAX_WITNESSES} undeclared members must exist",
+                          "name the properties, or drop some of the negations")
     found: list[list[Cell]] = []
     for groups in _partitions(list(exists)):
         if room is not None and len(groups) > room:
@@ -103,8 +104,8 @@ def _apart(parts: list[Cell], algebra: _Algebra) -> Iterator[list[Cell]]:
         implied = any(algebra.is_empty(algebra.both(x, algebra.negated(y))) for x, y in
                       ((value_a, value_b), (value_b, value_a)))
         if not implied:
-            raise UnsupportedSchemaError("two different undeclared members must exist: not enforced exactly",
-                                         hint="name the properties, or drop one of the negations")
+            raise NotEnforced("two different undeclared members must exist",
+                              "name the properties, or drop one of the negations")
         for other in b.complement():
             left = a.intersect(other)
             if left is not None and not _no_name(left):

@@ -1,0 +1,84 @@
+"""What of a schema is enforced, before anything is generated.
+
+    report = cd.coverage(schema)
+    report.exact            # every accepted text validates, every valid value can be written
+    report.relaxed          # what is not: JSON Pointer, reason
+
+The schema is compiled with everything that cannot be exact left out, and what was left out is listed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from constrained.errors import GrammarLimitError, UnsupportedSchemaError
+from constrained.frontends.json_schema.compile import build
+from constrained.limits import Limits
+
+__all__ = ["CoverageEntry", "CoverageReport", "coverage"]
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageEntry:
+    """One keyword: ``status`` is ``enforced``, ``relaxed`` (a superset is accepted), or ``unsupported`` (refused)."""
+
+    pointer: str
+    status: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageReport:
+    """All keywords that were read, by their JSON Pointers."""
+
+    entries: tuple[CoverageEntry, ...]
+
+    @property
+    def exact(self) -> bool:
+        """Whether everything is enforced."""
+        return all(entry.status == "enforced" for entry in self.entries)
+
+    @property
+    def enforced(self) -> tuple[CoverageEntry, ...]:
+        """Keywords that hold exactly."""
+        return self._of("enforced")
+
+    @property
+    def relaxed(self) -> tuple[CoverageEntry, ...]:
+        """Keywords of which ``unsupported="warn"`` or ``"ignore"`` accepts a superset, and formats that are annotations."""
+        return self._of("relaxed")
+
+    @property
+    def unsupported(self) -> tuple[CoverageEntry, ...]:
+        """What is refused whatever ``unsupported`` says."""
+        return self._of("unsupported")
+
+    def _of(self, status: str) -> tuple[CoverageEntry, ...]:
+        return tuple(entry for entry in self.entries if entry.status == status)
+
+
+def coverage(schema: Any, *, limits: Limits | None = None, **options: Any) -> CoverageReport:
+    """What of ``schema`` is enforced, relaxed or unsupported, with JSON Pointers and reasons.
+
+    Options as ``Grammar.from_json_schema``, without ``unsupported``. Raises ``SchemaError`` where the schema is wrong.
+    """
+    limits = limits or Limits()
+    options.pop("unsupported", None)
+    notes: dict[str, CoverageEntry] = {}
+    enforced: dict[str, CoverageEntry] = {}
+    try:
+        _, normaliser = build(schema, limits=limits, unsupported="ignore", **options)
+    except UnsupportedSchemaError as error:
+        return CoverageReport((CoverageEntry(error.pointer, "unsupported", str(error).split("\n")[0]),))
+    except GrammarLimitError as error:
+        return CoverageReport((CoverageEntry("", "unsupported", str(error).split("\n")[0]),))
+    for pointer, _, reason in normaliser.notes:
+        notes[pointer] = CoverageEntry(pointer, "relaxed", reason)
+    for place in normaliser.places:
+        for keyword in place.schema:
+            if keyword in place.dialect.keywords or keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+                pointer = f"{place.pointer}/{keyword}"
+                if pointer not in notes and place.pointer not in notes and keyword != "definitions":
+                    enforced[pointer] = CoverageEntry(pointer, "enforced")
+    return CoverageReport((*notes.values(), *enforced.values()))
