@@ -115,7 +115,7 @@ def _successors(net: Network, p: int) -> list[int]:
 
 def _loop_regions(net: Network, starts: list[int], width: list[int], region: list[int],
                   members: list[list[int]]) -> dict[int, int]:
-    """A counted loop with a body of bytes only, and wide, is a region: all loops over one body share it."""
+    """A counted loop whose body is bytes only and begins wide is a region: all loops over one body share it."""
     by_rule: dict[int, int] = {}
     found: dict[int, int] = {}
     for p, (rule, _, _, _) in net.loops.items():
@@ -123,7 +123,8 @@ def _loop_regions(net: Network, starts: list[int], width: list[int], region: lis
         if known is None:
             known = 0
             body = _bytes_only(net, starts[rule])
-            if body is not None and any(width[q] >= WIDE for q in body):
+            if body is not None and width[starts[rule]] >= WIDE:
+                # every round begins with all the edges of the start, so they belong to the partition
                 body = _without_narrow(net, body, width)
                 known = len(members)
                 members.append(body)
