@@ -227,3 +227,20 @@ def test_hostile_numbers() -> None:
     long = 10**5000 + 1
     expr = NumberShape.of_bounds(long, long).to_expr(TextPolicy(max_number_digits=6000))
     assert accepts(expr, "1" + "0" * 4999 + "1")
+
+
+@given(st.integers(-(10**19), 10**19), st.integers(0, 10**19), st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+@example(-(2**63), 2**64 - 1, 0)
+@example(99_999, 1, 0)
+@example(10**16, 10**18, 0)
+def test_texts_of_long_integers(lower: int, length: int, seed: int) -> None:
+    shape = NumberShape.of_bounds(lower, lower + length, integer=True)
+    expr, rng = shape.to_expr(POLICY), random.Random(seed)
+    texts = near(shape, rng) + [json.dumps(rng.randint(lower, lower + length)) for _ in range(10)]
+    for text in texts + [json.dumps(float(rng.randint(lower, lower + length))) for _ in range(10)]:
+        member = shape.contains(Decimal(text))
+        accepted = accepts(expr, text)
+        assert member or not accepted, text
+        if is_canonical(text):
+            assert accepted == member, text
