@@ -17,6 +17,7 @@ from constrained.frontends.json_schema.format_tables import unpacked
 from constrained.frontends.json_schema.formats_idn import idn_hostname
 from constrained.frontends.json_schema.formats_regex import ecma_pattern
 from constrained.limits import Limits
+from constrained.regex.builder import alternation
 from constrained.regex.determinise import determinise
 from constrained.regex.dfa import Dfa, minimise
 from constrained.regex.parse_python import parse_python
@@ -31,7 +32,8 @@ RESTRICTED = {
     "time": "a leap second is offered only with the offset Z or 00:00",
     "hostname": "punycode labels (xn--...) are not offered from draft 7 on, nor names of more than four labels in "
                 "which several are long: 4 labels; or 63 and seven of 25; or 15 labels of 15; or 50 of 4 characters",
-    "idn-hostname": "punycode labels (xn--...) are not offered, nor labels of more than 59 characters",
+    "idn-hostname": "punycode labels (xn--...), two hyphens together, marks that compose with the letter before them "
+                    "and two combining marks in a row are not offered, nor more than ten labels",
     "regex": "groups nest at most three deep, not inside look-arounds; names of groups, back-references, ranges other "
              "than of digits or letters, and counts of more than two digits are not offered",
 }
@@ -39,7 +41,7 @@ RESTRICTED = {
 #: What is accepted beyond the standard, by format.
 RELAXED = {
     "idn-email": "the domain's labels hold any character beyond ASCII: IDNA2008 is not checked",
-    "idn-hostname": "a label may be up to 59 characters long whatever its punycode takes",
+    "idn-hostname": "a label may have up to 58 letters whatever its punycode takes",
 }
 
 # -- RFC 3339 -----------------------------------------------------------------------------------------------------
@@ -208,7 +210,8 @@ def format_language(name: str, draft: str = "2020-12") -> tuple[Node | None, Dfa
     """
     draft = draft.removeprefix("draft")
     if name == "idn-hostname":
-        return idn_hostname(), None
+        ascii_only = simplify(parse_python(FORMATS["hostname"], Limits()))
+        return alternation([idn_hostname(), ascii_only]), None
     key = f"{name}@{draft}" if (name, draft) in _OLDER else name
     if name in _TREES:
         return simplify(parse_python(_patterns()[key], Limits())), None
