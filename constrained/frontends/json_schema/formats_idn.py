@@ -98,11 +98,11 @@ def idn_hostname() -> Node:
     special = [concat([Text("l"), Repeat(Text("\u00b7l"), 1, None)]), concat([Text("\u0375"), CharSet(greek)])]
     start = alternation([concat([CharSet(subtract(base, marks)), mark]), *special])
     unit = alternation([concat([CharSet(subtract(base, combining)), mark]), *special])
-    dotted = alternation([unit, Text("\u30fb")])
+    # U+30FB wants a kana or ideograph in its label: here all letters are, but for ASCII ones.
+    dotted = CharSet(union(kana, _LOWER, ((0x30FB, 0x30FB),)))
     middle = Repeat(concat([_maybe(Text("-")), dotted]), 0, _UNITS // 2)
     with_dot = alternation([concat([CharSet(kana), middle]),
-                            concat([alternation([start, Text("\u30fb")]), middle, _maybe(Text("-")), CharSet(kana),
-                                    middle])])
+                            concat([dotted, middle, _maybe(Text("-")), CharSet(kana), middle])])
     plain = alternation([_label(start, unit), with_dot])
 
     # Right-to-left labels: digits of one kind only (RFC 5893, rule 4).
