@@ -371,6 +371,8 @@ class _Group(_Machine):
     def _completes(self, used: frozenset[int], count: int, can_write: Collection[Key]) -> bool:
         """Whether ``count`` things with the items ``used`` among them can become a whole group."""
         missing = self.required - used
+        if self.maximum is not None and self.minimum > self.maximum:
+            return False
         if any(self.items[i] not in can_write for i in missing):
             return False
         if self.maximum is not None and count + len(missing) > self.maximum:
