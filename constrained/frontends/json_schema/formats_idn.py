@@ -88,7 +88,9 @@ def idn_hostname() -> Node:
     ordinary = subtract(valid, _STABLE)
     right = _where(ordinary, frozenset(("R", "AL")))
     left = union(intersection(valid, _STABLE), subtract(ordinary, _where(ordinary, frozenset(("R", "AL", "AN")))))
-    greek, hebrew = (intersection(valid, block) for block in (((0x370, 0x3FF), (0x1F00, 0x1FFF)), ((0x5D0, 0x5F2),)))
+    # The letters from U+03E2 on are Coptic.
+    greek, hebrew = (intersection(valid, block)
+                     for block in (((0x370, 0x3E1), (0x1F00, 0x1FFF)), ((0x5D0, 0x5F2),)))
     kana = intersection(valid, ((0x3005, 0x3007), (0x3041, 0x3096), (0x30A1, 0x30FA), *_STABLE[:2]))
     joiner = concat([CharSet(viramas), CharSet(((0x200C, 0x200D),))])
     mark = _maybe(alternation([CharSet(combining), joiner]))

@@ -6,6 +6,8 @@ import base64
 import calendar
 import ipaddress
 import json
+import random
+import unicodedata
 import uuid
 from functools import cache
 from urllib.parse import urlsplit
@@ -17,12 +19,14 @@ from hypothesis import strategies as st
 from constrained.frontends.json_schema.format_data import DATA
 from constrained.frontends.json_schema.format_tables import packed, unpacked
 from constrained.frontends.json_schema.formats import FORMATS, RELAXED, RESTRICTED, tabled
+from constrained.frontends.json_schema.formats_idn import idn_hostname
 from constrained.frontends.json_schema.numbers import NumberShape
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.json_schema.strings import StringShape
 from constrained.grammar.ir import RuleSet
 from constrained.limits import Limits
 from constrained.regex import dfa as automata
+from constrained.regex.syntax import Alternation, CharSet, Concat, Node, Repeat, Text
 from tests import oracles_regular
 from tests.shared_data import shared_dir
 
@@ -218,6 +222,38 @@ def test_regex_is_read_by_our_own_parser() -> None:
     for text in texts:
         assert dfa.accepts(text)
         parse_ecma(text, LIMITS)
+
+
+def drawn(root: Node, rng: random.Random) -> str:
+    """A random text of a tree without assertions; repetitions go at most three rounds past their minimum."""
+    parts, stack = [], [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Text):
+            parts.append(node.chars)
+        elif isinstance(node, CharSet):
+            parts.append(chr(rng.randint(*rng.choice(node.ranges))))
+        elif isinstance(node, Concat):
+            stack.extend(reversed(node.items))
+        elif isinstance(node, Alternation):
+            stack.append(rng.choice(node.options))
+        else:
+            assert isinstance(node, Repeat)
+            most = node.minimum + 3 if node.maximum is None else min(node.maximum, node.minimum + 3)
+            stack += [node.body] * rng.randint(node.minimum, most)
+    return "".join(parts)
+
+
+def test_international_names_against_another_implementation() -> None:
+    idna = pytest.importorskip("idna")
+    tree, rng = idn_hostname(), random.Random(5)
+    for _ in range(1500):
+        name = drawn(tree, rng)
+        try:
+            idna.encode(name)
+        except idna.IDNAError as error:
+            # Its tables may know more, or fewer, characters than this Python's.
+            assert any(unicodedata.category(char) == "Cn" for char in name), (ascii(name), error)
 
 
 def test_number_formats() -> None:
