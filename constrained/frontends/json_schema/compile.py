@@ -100,7 +100,7 @@ def read_schema(schema: Any, limits: Limits) -> Any:
         if len(schema) > limits.max_source_chars:
             raise GrammarLimitError("max_source_chars", limits.max_source_chars, "the schema text is too long")
         try:
-            return json.loads(schema, parse_float=Decimal)
+            return json.loads(schema, parse_float=Decimal, parse_constant=_no_constant)
         except RecursionError:
             raise GrammarLimitError("max_nesting", limits.max_nesting, "the schema is nested too deeply") from None
         except (ValueError, UnicodeDecodeError) as error:
@@ -137,4 +137,11 @@ def _exact(schema: Any, limits: Limits) -> Any:
             floats = True
     if not floats:
         return schema
-    return json.loads(json.dumps(schema), parse_float=Decimal)
+    try:
+        return json.loads(json.dumps(schema), parse_float=Decimal, parse_constant=_no_constant)
+    except (TypeError, ValueError) as error:
+        raise SchemaError(f"the schema is no JSON: {error}"[:300]) from None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")

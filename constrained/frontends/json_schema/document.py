@@ -61,7 +61,7 @@ class Document:
         if not isinstance(value, str) or (place.dialect.ref_alone and "$ref" in place.schema):
             return place
         resource = _specification(place.dialect).create_resource(place.schema)
-        return place._replace(scope=place.scope.in_subresource(resource))
+        return place._replace(scope=place.scope.in_subresource(resource), entered=True)
 
     def follow(self, place: Place, ref: str, keyword: str = "$ref") -> Place:
         """The place a reference leads to. A reference to nothing is a ``SchemaError``."""

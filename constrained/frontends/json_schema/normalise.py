@@ -272,11 +272,14 @@ class Normaliser:
         dialect = place.dialect
         ref = schema.get("$ref")
         if ref is not None and (dialect.ref_alone or len(schema) == 1):
-            return self.denote(self.at(self.document.follow(place, ref)))
+            return self.denote(self._end_of_references(place, ref))
         known = dialect.keywords
         found = self._own(place, schema, known)
         if ref is not None:
             found = conjunction(found, self.denote(self.at(self.document.follow(place, ref))), self)
+        if "allOf" in schema and "properties" in schema and found.objects and _comes_first(schema, "allOf", "properties"):
+            # the order of members is that of the text
+            found = conjunction(self._all_of(place, schema["allOf"], ANYTHING), found, self)
         dynamic = dialect.dynamic
         if dynamic and dynamic in schema:
             target = self.document.follow(place, schema[dynamic], dynamic)
@@ -295,6 +298,21 @@ class Normaliser:
             if "unevaluatedItems" in schema and "unevaluatedItems" in known:
                 found = self._unevaluated_items(place, found)
         return found
+
+    def _end_of_references(self, place: Place, ref: Any) -> int:
+        """Where a chain of references that say nothing else ends."""
+        seen: set[int] = set()
+        while True:
+            place = self.document.enter(self.document.follow(place, ref))
+            schema = place.schema
+            if not isinstance(schema, dict) or "$ref" not in schema or (
+                    not place.dialect.ref_alone and len(schema) > 1) or self.dynamic:
+                return self.at(place)
+            if id(schema) in seen:
+                raise _Loop("the schema refers to itself without a value in between", pointer=place.pointer,
+                            hint="a reference loop must pass through a property or an item")
+            seen.add(id(schema))
+            ref = schema["$ref"]
 
     # ---- assertions of one schema object -------------------------------------------------------------
 
@@ -725,6 +743,10 @@ def _name(value: Any) -> str:
     if isinstance(value, (int, float, Decimal)):
         return "a number"
     return {str: "a string", list: "an array", dict: "an object"}.get(type(value), type(value).__name__)
+
+
+def _comes_first(schema: dict[str, Any], one: str, other: str) -> bool:
+    return next(key for key in schema if key in (one, other)) == one
 
 
 def _mentions(root: Any, names: tuple[str, ...]) -> bool:
