@@ -19,6 +19,8 @@ __all__ = ["other_keys"]
 _Row = tuple[tuple[int, int, int], ...]
 
 _QUOTE = 0x22
+#: Characters of one byte and one spelling.
+_PLAIN = frozenset(map(chr, range(0x20, 0x7F))) - {'"', "\\"}
 #: State 0 is the root of the trie; the body of strings begins at 1.
 _BODY = 1
 
@@ -72,6 +74,12 @@ def _overlaid(state: int, branches: dict[int, int], terminal: bool) -> _Row:
     return tuple(row)
 
 
+@cache
+def _closed_row() -> _Row:
+    """The row where a key ends and none goes on."""
+    return _overlaid(_BODY, {}, True)
+
+
 @lru_cache(maxsize=1024)
 def other_keys(keys: frozenset[str]) -> ByteDfa:
     """Any string but ``keys``, from behind the opening quotation mark to behind the closing one."""
@@ -92,6 +100,16 @@ def other_keys(keys: frozenset[str]) -> ByteDfa:
     place = [0, *range(len(rows), len(rows) + len(children) - 1)]
     rows += [()] * (len(children) - 1)
     for node, after_char in enumerate(children):
+        if len(after_char) == 1 and not terminal[node]:
+            ((char, child),) = after_char.items()
+            if char in _PLAIN:  # nearly all nodes
+                byte = ord(char)
+                before, behind = _cut(_BODY, byte)
+                rows[place[node]] = (*before, (byte, byte, place[child]), *behind)
+                continue
+        elif not after_char and terminal[node]:
+            rows[place[node]] = _closed_row()
+            continue
         branches: dict[int, int] = {}
         deep: dict[bytes, int] = {}
         for char, child in after_char.items():

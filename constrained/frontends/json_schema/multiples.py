@@ -18,7 +18,7 @@ from functools import lru_cache
 from constrained.errors import GrammarLimitError
 from constrained.limits import Limits
 from constrained.regex.charset import complement, normalise
-from constrained.regex.dfa import DEAD, Dfa, minimise, trimmed
+from constrained.regex.dfa import DEAD, Dfa, minimise
 
 __all__ = ["multiples"]
 
@@ -85,7 +85,7 @@ class _Multiples:
             if self.expand(state, row):
                 accepting.append(index)
             rows.append(tuple(row))
-        return minimise(trimmed(Dfa(_CLASSES, tuple(rows), frozenset(accepting))))
+        return minimise(Dfa(_CLASSES, tuple(rows), frozenset(accepting)))
 
     def expand(self, state: _State, row: list[int]) -> bool:
         """Fills the row of ``state`` and says whether it accepts."""

@@ -31,7 +31,7 @@ class TextPolicy:
     string_escapes: str = "any"
     r"""``"any"``: each character of a free string raw or escaped, as ``\uXXXX`` in either case or by its short form;
     ``"canonical"``: as ``json.dumps`` writes it, with or without ``ensure_ascii``. Keys, strings with a pattern or a
-    format, and those of a finite set (``enum``, ``const``) are canonical in both."""
+    format, and those of a finite set (``enum``, ``const``) or outside of one are canonical in both."""
 
     max_number_digits: int = 400
     """Digits in one run of a number, before and after its point."""

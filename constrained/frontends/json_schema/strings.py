@@ -35,9 +35,10 @@ from constrained.limits import Limits
 from constrained.regex import dfa as automata
 from constrained.regex.charset import ANY as ANY_CHARACTER
 from constrained.regex.charset import complement as other_characters
-from constrained.regex.charset import of_text
+from constrained.regex.charset import contains, of_text
 from constrained.regex.determinise import determinise
 from constrained.regex.dfa import Dfa, minimise
+from constrained.regex.program import ACCEPT, CharOp, Op, SplitOp, compile_program
 from constrained.regex.rewrite import has_assertions, is_nothing
 from constrained.regex.syntax import Node
 
@@ -55,13 +56,31 @@ _MINIMISED = 20_000
 class Language:
     """A regular set of strings with an identity. ``tree``: its full matches; None where only an automaton says it."""
 
-    __slots__ = ("_dfa", "_opposite", "name", "tree")
+    __slots__ = ("_dfa", "_opposite", "_program", "name", "tree")
 
     def __init__(self, name: str, tree: Node | None, dfa: Dfa | None = None, opposite: Language | None = None) -> None:
         self.name = name
         self.tree = tree
         self._dfa = dfa
         self._opposite = opposite
+        self._program: tuple[list[Op], int] | None = None
+
+    def accepts(self, text: str, limits: Limits) -> bool:
+        """Whether ``text`` is in the language. Raises GrammarLimitError.
+
+        Patterns without assertions are stepped through as they are: an automaton may be large, and few texts are asked.
+        """
+        if self._dfa is not None:
+            return self._dfa.accepts(text)
+        if self.tree is None:
+            assert self._opposite is not None
+            return not self._opposite.accepts(text, limits)
+        if has_assertions(self.tree):
+            return self.dfa(limits).accepts(text)
+        if self._program is None:
+            program = compile_program(self.tree, limits, self.name)
+            self._program = program.ops, program.start
+        return _found(*self._program, text)
 
     def dfa(self, limits: Limits) -> Dfa:
         """The automaton. Raises GrammarLimitError."""
@@ -82,6 +101,35 @@ class Language:
 
     def __repr__(self) -> str:
         return f"<Language {self.name[:60]!r}>"
+
+
+def _found(ops: list[Op], start: int, text: str) -> bool:
+    """Whether a program of characters and splits accepts: all its places at once (K. Thompson, 1968)."""
+    live = _closed(ops, [start])
+    for char in text:
+        code = ord(char)
+        moved = []
+        for place in live:
+            op = ops[place]
+            if isinstance(op, CharOp) and contains(op.ranges, code):
+                moved.append(op.next)
+        if not moved:
+            return False
+        live = _closed(ops, moved)
+    return ACCEPT in live
+
+
+def _closed(ops: list[Op], places: list[int]) -> set[int]:
+    seen = set(places)
+    stack = list(seen)
+    while stack:
+        op = ops[stack.pop()]
+        if isinstance(op, SplitOp):
+            for target in op.targets:
+                if target not in seen:
+                    seen.add(target)
+                    stack.append(target)
+    return seen
 
 
 @lru_cache(maxsize=4096)
@@ -184,7 +232,7 @@ class StringShape:
             return text in self.values
         if len(text) < self.minimum or (self.maximum is not None and len(text) > self.maximum):
             return False
-        return text not in self.excluded and all(one.dfa(limits).accepts(text) for one in self.languages)
+        return text not in self.excluded and all(one.accepts(text, limits) for one in self.languages)
 
     def is_finite(self) -> bool:
         """Whether the members are at hand as ``values``."""
@@ -233,12 +281,12 @@ class StringShape:
     def to_expr(self, policy: TextPolicy, limits: Limits = _DEFAULT_LIMITS) -> Expr:
         """The JSON texts of the members, quotation marks included. ``NOTHING`` where there surely is none.
 
-        Only where nothing but lengths and single strings is asked do ``policy.string_escapes`` count: a pattern or a
-        format takes the canonical spelling, whose automaton is a sixth as large.
+        Only where nothing but a length is asked does ``policy.string_escapes`` count: whatever looks at characters
+        takes the canonical spelling, whose automaton is a sixth as large.
 
         Raises GrammarLimitError (``max_dfa_states``) where patterns and lengths do not go together cheaply.
         """
-        return _expression(self, "canonical" if self.languages else policy.string_escapes, limits)
+        return _expression(self, "canonical" if self.languages or self.excluded else policy.string_escapes, limits)
 
     def to_key_expr(self, policy: TextPolicy, limits: Limits = _DEFAULT_LIMITS) -> Expr:
         """The same as keys of an object: in canonical spelling only."""
@@ -261,7 +309,7 @@ def _expression(shape: StringShape, escapes: str, limits: Limits) -> Expr:
         body = _of_languages(shape, escapes, limits)
     elif not shape.excluded:
         body = _of_length(shape.minimum, shape.maximum, escapes)
-    elif escapes == "canonical" and shape.minimum == 0 and shape.maximum is None:
+    elif shape.minimum == 0 and shape.maximum is None:
         return Sequence((_QUOTE, other_keys(shape.excluded)))
     else:
         body = _all_but(shape, escapes)
