@@ -205,4 +205,6 @@ cdef class Automaton:
     cdef int split_det(self, int d) except -1 nogil
     cdef int restrict(self, int u, int region, bint inside) except -1 nogil
     cdef int fill_hole(self, int v, int n) except -1 nogil
+    cdef bint has_frames(self, int v) except -1 nogil
+    cdef int recount(self, int v, int loop, int c) except -1 nogil
     cdef int first_classes(self, int node, int* out) except -1 nogil

@@ -1938,6 +1938,32 @@ class Automaton:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
+    def has_frames(self, v: cython.int) -> cython.bint:
+        """Whether hole node ``v`` has an element whose rest is more than HOLE: it stands in a round of its loop."""
+        i: cython.int
+        for i in range(self.n_off[v], self.n_off[v] + self.n_len[v]):
+            if self.el_d[i] > HOLE_DET and self.el_n[i] != HOLE_NODE:
+                return True
+        return False
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def recount(self, v: cython.int, loop: cython.int, c: cython.int) -> cython.int:
+        """Hole node ``v``, met under a far count, as it is when ``c`` rounds are done at the end of its round."""
+        base: cython.int = self.it_len
+        i: cython.int
+        n: cython.int
+        for i in range(self.n_off[v], self.n_off[v] + self.n_len[v]):
+            n = self.el_n[i]
+            if self.el_d[i] > HOLE_DET and n != HOLE_NODE:
+                n = self.loop_return(loop, c, HOLE_NODE)
+            self.add_item(self.el_d[i], self.el_c[i], n)
+        return self.canonical(base)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
     def first_classes(self, node: cython.int, out: cython.p_int) -> cython.int:
         """OR into the eight words ``out`` the byte classes that can follow ``node``."""
         i: cython.int

@@ -1,13 +1,15 @@
 cimport cython
 
-from constrained.kernel.automaton cimport Automaton, grow_int
-from constrained.kernel.token_trie cimport RegionTokens, TokenTrie, grow_uint
+from constrained.kernel.automaton cimport Automaton, copy_ints, grow_int
+from constrained.kernel.token_trie cimport RegionRow, RegionTokens, TokenTrie, grow_uint
 
 cdef int SMALL_SUBTREE
 cdef int LIST_MAX
 cdef int HOLE
 cdef int FAR_COUNT_LOW
 cdef int FAR_COUNT_HIGH
+cdef int BETWEEN_ROUNDS
+cdef int MANY_ROUNDS
 cdef int _fill_one(TokenAutomaton one, long long handle, unsigned int* out) except -1 nogil
 cdef long long _next_one(TokenAutomaton one, long long handle, int token) except -1 nogil
 cdef void** _pointers(int n) noexcept
@@ -28,6 +30,9 @@ cdef class TokenAutomaton:
     cdef int nu_cap
     cdef int st_cap
     cdef int numbering
+    cdef int tb_len
+    cdef int tb_cap
+    cdef int n_ways
     cdef int n_tasks
     cdef int task_cap
     cdef int n_rest
@@ -48,6 +53,10 @@ cdef class TokenAutomaton:
     cdef int* nu
     cdef int* nu_gen
     cdef int* st_node
+    cdef int* ways
+    cdef int* tb
+    cdef int* rg_off
+    cdef int* rg_first
     cdef int* class_off
     cdef int* class_bytes
     cdef int* path
@@ -60,7 +69,9 @@ cdef class TokenAutomaton:
     cdef int* w_nexit
     cdef int* x_v
     cdef int* x_w
-    cdef int* x_v_index
+    cdef int* x_way
+    cdef int* x_least
+    cdef int* x_most
     cdef int* xl_off
     cdef int* xl_len
     cdef int* xl
@@ -88,9 +99,13 @@ cdef class TokenAutomaton:
     cdef int _wide(self, int u, int region, int n, int x) except -1 nogil
     cdef int _exit_list(self, int e, int b) except -1 nogil
     cdef int _gather(self, int e, int b) except -1
-    cdef int _need_numbers(self, int count) except -1
-    cdef int _build_wide(self, int u, int region, int x) except -1
-    cdef int _add_exit(self, int w, int v, int number) except -1
+    cdef int _read_partitions(self) except -1
+    cdef int _need_numbers(self, int count, int cells) except -1 nogil
+    cdef bint _explore(self, int u, int region) except -1 nogil
+    cdef int _build_wide(self, int u, int region, int x) except -1 nogil
+    cdef int _record_wide(self, int region, int x, int loop, int c, int least, int most) except -1
+    cdef object _table(self)
+    cdef int _add_exit(self, int w, int v, int number, int least, int most) except -1
     cdef int mask_of(self, int node) except -1 nogil
     cdef int _mark_token_sets(self, int node) except -1 nogil
     cdef int _store(self) except -1 nogil

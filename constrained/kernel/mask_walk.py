@@ -36,24 +36,24 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import Automaton, grow_int
-    from cython.cimports.constrained.kernel.token_trie import RegionTokens, TokenTrie, grow_uint
+    from cython.cimports.constrained.kernel.automaton import Automaton, copy_ints, grow_int
+    from cython.cimports.constrained.kernel.token_trie import RegionRow, RegionTokens, TokenTrie, grow_uint
     from cython.cimports.libc.stdlib import free, realloc
     from cython.cimports.libc.string import memcpy, memset
 else:
-    from constrained.kernel.automaton import Automaton, grow_int
-    from constrained.kernel.token_trie import RegionTokens, TokenTrie, grow_uint
+    from constrained.kernel.automaton import Automaton, copy_ints, grow_int
+    from constrained.kernel.token_trie import RegionRow, RegionTokens, TokenTrie, grow_uint
 
 SMALL_SUBTREE = cython.declare(cython.int, 1500)
 LIST_MAX = cython.declare(cython.int, 128)
 HOLE = cython.declare(cython.int, 2)
 FAR_COUNT_LOW = cython.declare(cython.int, 0x3FFFFFF0)
 FAR_COUNT_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
+BETWEEN_ROUNDS = cython.declare(cython.int, 1 << 24)
+MANY_ROUNDS = cython.declare(cython.int, 1 << 24)
 
 
 from constrained.kernel.automaton import ThreadLimitReached  # noqa: E402 - a Python name in both modes
-
-_ZEROS = array("i", [0] * 256)
 
 
 class StaleState(Exception):
@@ -75,6 +75,10 @@ class TokenAutomaton:
             free(self.nu)
             free(self.nu_gen)
             free(self.st_node)
+            free(self.ways)
+            free(self.tb)
+            free(self.rg_off)
+            free(self.rg_first)
             free(self.class_off)
             free(self.class_bytes)
             free(self.path)
@@ -87,7 +91,9 @@ class TokenAutomaton:
             free(self.w_nexit)
             free(self.x_v)
             free(self.x_w)
-            free(self.x_v_index)
+            free(self.x_way)
+            free(self.x_least)
+            free(self.x_most)
             free(self.xl_off)
             free(self.xl_len)
             free(self.xl)
@@ -153,6 +159,7 @@ class TokenAutomaton:
         for i, ids in enumerate(token_sets):
             for k in ids:
                 self.set_rows[i * self.words + (k >> 5)] |= cython.cast(cython.uint, 1) << (k & 31)
+        self._read_partitions()
         self.generation = 0
         self._forget()
 
@@ -438,8 +445,7 @@ class TokenAutomaton:
         out: cython.p_uint = self.scratch
         kept: cython.p_uint
         if w == -2:
-            with cython.gil:
-                w = self._build_wide(u, region, x)
+            w = self._build_wide(u, region, x)
         kept = self.w_row[w]
         for i in range(self.words):
             out[i] |= kept[i]
@@ -480,8 +486,8 @@ class TokenAutomaton:
     @cython.exceptval(-1, check=False)
     def _gather(self, e: cython.int, b: cython.int) -> cython.int:
         """Copy the list of trie nodes with byte ``b`` right behind exit ``e`` from the shared tables."""
-        wide: RegionTokens = self.wides[self.x_w[e]]
-        found: cython.int[::1] = wide.behind(self.x_v_index[e], b)
+        wide: RegionTokens = self.wides[self.x_w[e]][0]
+        found: cython.int[::1] = wide.behind(self.x_way[e], b, self.x_least[e], self.x_most[e])
         n: cython.int = len(found)
         i: cython.int
         index: cython.int = self.n_lists
@@ -507,8 +513,26 @@ class TokenAutomaton:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _need_numbers(self, count: cython.int) -> cython.int:
-        """Room for numbers of all nodes there are, and for ``count`` numbered ones."""
+    def _read_partitions(self) -> cython.int:
+        """A byte of each class of every region's partition, in one array."""
+        representatives = array("i")
+        offsets = array("i")
+        for partition in self.regions:
+            offsets.append(len(representatives))
+            if partition:
+                representatives.extend([partition.index(k) for k in range(max(partition) + 1)])
+        offsets.append(len(representatives))
+        self.rg_off = copy_ints(self.rg_off, offsets)
+        self.rg_first = copy_ints(self.rg_first, representatives)
+        if not (self.rg_off and self.rg_first):
+            raise MemoryError
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _need_numbers(self, count: cython.int, cells: cython.int) -> cython.int:
+        """Room for numbers of all nodes there are, for ``count`` numbered ones and ``cells`` of the table."""
         i: cython.int
         if self.nu_cap < self.a.n_count:
             i = self.nu_cap
@@ -516,104 +540,186 @@ class TokenAutomaton:
             self.nu = grow_int(self.nu, self.nu_cap)
             self.nu_gen = grow_int(self.nu_gen, self.nu_cap)
             if not (self.nu and self.nu_gen):
-                raise MemoryError
+                self._out_of_memory()
             while i < self.nu_cap:
                 self.nu_gen[i] = 0
                 i += 1
         if self.st_cap < count:
             self.st_cap = count * 2 + 64
             self.st_node = grow_int(self.st_node, self.st_cap)
-            if not self.st_node:
-                raise MemoryError
+            self.ways = grow_int(self.ways, self.st_cap)
+            if not (self.st_node and self.ways):
+                self._out_of_memory()
+        if self.tb_cap < cells:
+            self.tb_cap = cells * 2 + 256
+            self.tb = grow_int(self.tb, self.tb_cap)
+            if not self.tb:
+                self._out_of_memory()
         return 0
 
     @cython.cfunc
+    @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _build_wide(self, u: cython.int, region: cython.int, x: cython.int) -> cython.int:
-        """The tokens of hole node ``u`` below ``x``, from the tables that all grammars share.
+    def _explore(self, u: cython.int, region: cython.int) -> cython.bint:
+        """Write the region's automaton from ``u`` into ``tb``, as ``RegionTokens`` wants it; ways out into ``ways``.
 
-        The region's automaton from ``u`` is written out over the classes of its partition, states numbered as they are
-        met, each with the number of its way out. Equal tables have equal tokens, whatever grammar they come from.
+        States are numbered as they are met, so equal automata give equal tables. Returns whether each state is either
+        between rounds of its loop or within one round, so that rounds can be counted along a path.
         """
-        partition: bytes = self.regions[region]
-        w: cython.int = self.w_len
-        i: cython.int
+        i: cython.int = 0
         j: cython.int
         r: cython.int
         t: cython.int
+        k: cython.int
         row: cython.int
-        zeros = _ZEROS
-        n_classes: cython.int = max(partition) + 1
-        first: cython.int[::1] = array("i", [partition.index(j) for j in range(n_classes)])
-        ways = {}
-        table = array("i")
         count: cython.int = 1
-        i = 0
-        self._need_numbers(1)
+        lo: cython.int = self.rg_off[region]
+        n_classes: cython.int = self.rg_off[region + 1] - lo
+        counted: cython.bint = True
+        self.n_ways = 0
+        self.tb_len = 0
+        self._need_numbers(1, n_classes + 1)
         self.numbering += 1
         self.st_node[0] = u
         self.nu_gen[u] = self.numbering
         self.nu[u] = 1
         while i < count:
+            self._need_numbers(count + n_classes, self.tb_len + n_classes + 1)
             r = self.a.restrict(self.st_node[i], region, False)
-            table.append(ways.setdefault(r, len(ways) + 1) if r != 0 else 0)
+            k = 0
+            if r != 0:
+                while k < self.n_ways and self.ways[k] != r:
+                    k += 1
+                if k == self.n_ways:
+                    self.ways[k] = r
+                    self.n_ways += 1
+                k += 1
             r = self.a.restrict(self.st_node[i], region, True)
             i += 1
-            table.extend(zeros[:n_classes])
-            if r == 0:
-                continue
-            row = self.a.row_of(r)
-            out: cython.int[::1] = table
-            base: cython.int = len(table) - n_classes
+            if r != 0:
+                if self.a.n_len[r] != 1:
+                    counted = False
+                if self.a.d_loop[self.a.el_d[self.a.n_off[r]]] >= 0:
+                    k |= BETWEEN_ROUNDS
+            self.tb[self.tb_len] = k
+            self.tb_len += 1
+            row = 0 if r == 0 else self.a.row_of(r)
             for j in range(n_classes):
-                t = self.a.step(row, self.a.cls[first[j]])
-                if t == 0:
-                    continue
-                t = self.a.row_node[t // self.a.n_classes]
-                self._need_numbers(count + 1)
-                if self.nu_gen[t] != self.numbering:
-                    self.nu_gen[t] = self.numbering
-                    self.st_node[count] = t
-                    count += 1
-                    self.nu[t] = count
-                out[base + j] = self.nu[t]
-            out = None
-        wide: RegionTokens = self.t.region_tokens(partition, x, table)
-        if w + 1 > self.w_cap:
-            self.w_cap = 16 if self.w_cap == 0 else self.w_cap * 2
-            self.w_exit = grow_int(self.w_exit, self.w_cap)
-            self.w_nexit = grow_int(self.w_nexit, self.w_cap)
-            if cython.compiled:
-                self.w_row = cython.cast(cython.pp_uint, realloc(self.w_row, self.w_cap * cython.sizeof(cython.p_uint)))
-            else:
-                self.w_row = (self.w_row or []) + [None] * (self.w_cap - len(self.w_row or []))
-            if not (self.w_exit and self.w_nexit and self.w_row):
-                raise MemoryError
-        self.wides.append(wide)
-        self.w_row[w] = wide.row
-        self.w_exit[w] = self.x_len
-        for r, number in ways.items():
-            if wide.has_way(number):
-                self._add_exit(w, r, number)
-        self.w_nexit[w] = self.x_len - self.w_exit[w]
-        self.w_len = w + 1
+                t = 0 if r == 0 else self.a.step(row, self.a.cls[self.rg_first[lo + j]])
+                if t != 0:
+                    t = self.a.row_node[t // self.a.n_classes]
+                    self._need_numbers(count + n_classes, self.tb_len + n_classes + 1)
+                    if self.nu_gen[t] != self.numbering:
+                        self.nu_gen[t] = self.numbering
+                        self.st_node[count] = t
+                        count += 1
+                        self.nu[t] = count
+                    t = self.nu[t]
+                self.tb[self.tb_len] = t
+                self.tb_len += 1
+        return counted
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _build_wide(self, u: cython.int, region: cython.int, x: cython.int) -> cython.int:
+        """The tokens of hole node ``u`` below ``x``, from the tables that all grammars share.
+
+        A loop's count near a bound does not make another automaton: the one of a far count is used, and the tokens
+        and ways out are cut by the rounds they take (``least`` rounds before an end, ``most`` in all).
+        """
+        w: cython.int
+        loop: cython.int = -1
+        c: cython.int = 0
+        least: cython.int = 0
+        most: cython.int = MANY_ROUNDS
+        counted: cython.bint
+        if self.a.d_loop[self.a.el_d[self.a.n_off[u]]] >= 0 and self.a.el_c[self.a.n_off[u]] < FAR_COUNT_LOW:
+            loop = self.a.d_loop[self.a.el_d[self.a.n_off[u]]]
+            c = self.a.el_c[self.a.n_off[u]]
+            if self.a.l_max[loop] >= 0 and self.a.l_max[loop] - c <= self.a.far:
+                most = self.a.l_max[loop] - c
+            if self.a.l_min[loop] > c:
+                least = self.a.l_min[loop] - c
+            counted = self._explore(self._hole_node(self.a.el_d[self.a.n_off[u]], FAR_COUNT_HIGH), region)
+            if not counted:
+                loop = -1
+                least = 0
+                most = MANY_ROUNDS
+                self._explore(u, region)
+        else:
+            self._explore(u, region)
+        with cython.gil:
+            w = self._record_wide(region, x, loop, c, least, most)
         self.a.memo_put(16 + 2 * self.generation, u, x, w)
         return w
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _add_exit(self, w: cython.int, v: cython.int, number: cython.int) -> cython.int:
+    def _record_wide(self, region: cython.int, x: cython.int, loop: cython.int, c: cython.int, least: cython.int,
+                     most: cython.int) -> cython.int:
+        """Enter what ``_explore`` has found: the shared row, and an exit for each way out."""
+        w: cython.int = self.w_len
+        k: cython.int
+        v: cython.int
+        rounds: cython.int
+        row: RegionRow
+        wide: RegionTokens = self.t.region_tokens(self.regions[region], x, self._table())
+        if w + 1 > self.w_cap:
+            self.w_cap = 16 if self.w_cap == 0 else self.w_cap * 2
+            self.w_exit = grow_int(self.w_exit, self.w_cap)
+            self.w_nexit = grow_int(self.w_nexit, self.w_cap)
+            if cython.compiled:
+                self.w_row = cython.cast(cython.pp_uint,
+                                         realloc(self.w_row, self.w_cap * cython.sizeof(cython.p_uint)))
+            else:
+                self.w_row = (self.w_row or []) + [None] * (self.w_cap - len(self.w_row or []))
+            if not (self.w_exit and self.w_nexit and self.w_row):
+                raise MemoryError
+        row = wide.within(most)
+        self.wides.append((wide, row))
+        self.w_row[w] = row.row
+        self.w_exit[w] = self.x_len
+        for k in range(self.n_ways):
+            v = self.ways[k]
+            if loop < 0 or not self.a.has_frames(v):
+                if wide.has_way(k + 1, least, most):
+                    self._add_exit(w, v, k + 1, least, most)
+                continue
+            # in the middle of a round: how many are done then depends on where
+            for rounds in range(min(most, wide.deepest + 1)):
+                if wide.has_way(k + 1, rounds, rounds):
+                    self._add_exit(w, self.a.recount(v, loop, c + rounds + 1), k + 1, rounds, rounds)
+        self.w_nexit[w] = self.x_len - self.w_exit[w]
+        self.w_len = w + 1
+        return w
+
+    @cython.cfunc
+    def _table(self):
+        """The table of ``_explore`` as bytes."""
+        if cython.compiled:
+            return cython.cast(cython.p_char, self.tb)[: self.tb_len * 4]
+        return array("i", self.tb[: self.tb_len]).tobytes()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _add_exit(self, w: cython.int, v: cython.int, number: cython.int, least: cython.int,
+                  most: cython.int) -> cython.int:
         e: cython.int = self.x_len
         if e + 1 > self.x_cap:
             self.x_cap = 64 if self.x_cap == 0 else self.x_cap * 2
             self.x_v = grow_int(self.x_v, self.x_cap)
             self.x_w = grow_int(self.x_w, self.x_cap)
-            self.x_v_index = grow_int(self.x_v_index, self.x_cap)
-            if not (self.x_v and self.x_w and self.x_v_index):
+            self.x_way = grow_int(self.x_way, self.x_cap)
+            self.x_least = grow_int(self.x_least, self.x_cap)
+            self.x_most = grow_int(self.x_most, self.x_cap)
+            if not (self.x_v and self.x_w and self.x_way and self.x_least and self.x_most):
                 raise MemoryError
         self.x_v[e] = v
         self.x_w[e] = w
-        self.x_v_index[e] = number
+        self.x_way[e] = number
+        self.x_least[e] = least
+        self.x_most[e] = most
         self.x_len = e + 1
         return 0
 
@@ -1075,7 +1181,7 @@ class TokenAutomaton:
         node: cython.int
         i: cython.int
         k: cython.int
-        w: cython.int
+        w: cython.uint
         row: cython.int
         out = bytearray()
         try:
@@ -1087,7 +1193,7 @@ class TokenAutomaton:
                     self.a.first_classes(node, self.first)
                     k = -1
                     for i in range(8):
-                        w = self.first[i]
+                        w = self.first[i] & 0xFFFFFFFF
                         if w == 0:
                             continue
                         if k >= 0 or (w & (w - 1)) != 0:
@@ -1095,7 +1201,7 @@ class TokenAutomaton:
                             break
                         k = 32 * i
                         while not w & 1:
-                            w = (w >> 1) & 0x7FFFFFFF
+                            w = w >> 1
                             k += 1
                     if k < 0 or self.class_off[k + 1] - self.class_off[k] != 1:
                         break
@@ -1296,11 +1402,12 @@ def next_many(automata: list, handles: cython.longlong[::1], tokens: cython.int[
 
 
 _COUNTERS = """
-vocab_size words n_sets generation max_mask_bytes max_walk_nodes visited nu_cap st_cap numbering n_tasks
-task_cap n_rest rest_cap w_len w_cap x_len x_cap n_lists list_cap xl_used xl_cap mk_len_used mk_cap
-mk_table_size pool_len pool_cap
+vocab_size words n_sets generation max_mask_bytes max_walk_nodes visited nu_cap st_cap numbering tb_len tb_cap
+n_ways n_tasks task_cap n_rest rest_cap w_len w_cap x_len x_cap n_lists list_cap xl_used xl_cap mk_len_used
+mk_cap mk_table_size pool_len pool_cap
 """.split()
 _POINTERS = """
-nu nu_gen st_node class_off class_bytes path task_x task_node rest_d rest_n first w_exit w_nexit x_v x_w
-x_v_index xl_off xl_len xl mk_count mk_off mk_hash mk_table scratch set_rows stop_row pool w_row
+nu nu_gen st_node ways tb rg_off rg_first class_off class_bytes path task_x task_node rest_d rest_n first
+w_exit w_nexit x_v x_w x_way x_least x_most xl_off xl_len xl mk_count mk_off mk_hash mk_table scratch set_rows
+stop_row pool w_row
 """.split()

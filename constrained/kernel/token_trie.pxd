@@ -5,6 +5,7 @@ from constrained.kernel.automaton cimport copy_ints, grow_int
 cdef int DENSE_GROUP
 cdef int LARGE_SUBTREE
 cdef int MAX_REGIONS
+cdef int BETWEEN
 cdef unsigned int* grow_uint(unsigned int* old, Py_ssize_t count) noexcept nogil
 cdef unsigned int _slot(int node, int b) noexcept nogil
 cdef void _refill(int* table, int size, int* parent, int* byte, int n) noexcept nogil
@@ -51,12 +52,20 @@ cdef class ClassTrie:
     cdef bint _build(self, TokenTrie trie, bytes partition, int root) except -1
 
 @cython.final
+cdef class RegionRow:
+    cdef unsigned int* row
+
+@cython.final
 cdef class RegionTokens:
     cdef object tokens
     cdef object trie
     cdef object lists
+    cdef object rows
     cdef object nodes
-    cdef unsigned int* row
+    cdef int deepest
+    cdef int* state
     cdef int* way
-    cdef bint has_way(self, int number) except -1
-    cdef object behind(self, int number, int b)
+    cdef int* rounds
+    cdef object within(self, int most)
+    cdef bint has_way(self, int number, int least, int most) except -1
+    cdef object behind(self, int number, int b, int least, int most)

@@ -41,6 +41,7 @@ from array import array
 DENSE_GROUP = cython.declare(cython.int, 512)
 LARGE_SUBTREE = cython.declare(cython.int, 1000)
 MAX_REGIONS = cython.declare(cython.int, 4096)
+BETWEEN = cython.declare(cython.int, 1 << 24)
 
 
 @cython.cfunc
@@ -345,9 +346,9 @@ class TokenTrie:
                 return False
         return self.end[x] > x + 1
 
-    def region_tokens(self, partition: bytes, root: cython.int, table):
+    def region_tokens(self, partition: bytes, root: cython.int, table: bytes):
         """The shared ``RegionTokens`` of a region's automaton (see there for ``table``) below trie node ``root``."""
-        key = (partition, root, table.tobytes())
+        key = (partition, root, table)
         found = self.regions.get(key)
         if found is None:
             built = RegionTokens(self, self.class_trie(partition, root), partition, table)
@@ -570,87 +571,155 @@ class ClassTrie:
 
 @cython.final
 @cython.cclass
-class RegionTokens:
-    """Which tokens a region's automaton reads, below one trie node.
-
-    ``table`` has ``1 + classes`` ints for each state, numbered from 1, the first being where the walk begins: the
-    number of its way out (0: none), then the state after a byte of each class (0: dead). ``row`` has the tokens that
-    end in any state; for each way out the class nodes that stand at it are kept, and on demand the trie nodes behind.
-    Cost: 2-5 ns a class node, and one pass over the tokens.
-    """
+class RegionRow:
+    """One row of tokens."""
 
     if cython.compiled:
 
         def __dealloc__(self):
             free(self.row)
-            free(self.way)
 
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
-            self.row = self.way = None
+            self.row = None
             return self
 
-    def __init__(self, tokens: TokenTrie, trie: ClassTrie, partition: bytes, table: cython.int[::1]):
-        """``table``: see the class."""
+    def __init__(self, words: cython.int):
+        i: cython.int
+        self.row = grow_uint(self.row, words + 1)
+        if not self.row:
+            raise MemoryError
+        for i in range(words + 1):
+            self.row[i] = 0
+
+
+@cython.final
+@cython.cclass
+class RegionTokens:
+    """Which tokens a region's automaton reads, below one trie node.
+
+    ``table`` has ``1 + classes`` ints for each state, numbered from 1, the first being where the walk begins: the
+    number of its way out (0: none), with BETWEEN set between the rounds of a counted loop; then the state after a byte
+    of each class (0: dead). All tokens that end in some state are in the region's row; ``within(most)`` has those that
+    take at most so many rounds, one that is begun counted in. For each way out the class nodes that stand at it
+    are kept with the rounds done there, and on demand the trie nodes behind.
+
+    Cost: 2-5 ns a class node, and one pass over the tokens for each row.
+    """
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            free(self.state)
+            free(self.way)
+            free(self.rounds)
+
+    else:
+
+        def __new__(cls, *args):
+            self = object.__new__(cls)
+            self.state = self.way = self.rounds = None
+            return self
+
+    def __init__(self, tokens: TokenTrie, trie: ClassTrie, partition: bytes, table: bytes):
+        """``table``: int32 in native order, see the class."""
         n_classes: cython.int = max(partition) + 1
-        words: cython.int = tokens.words
         text: cython.p_const_uchar = partition
-        state: cython.p_int = None if not cython.compiled else cython.NULL
         c: cython.int
         i: cython.int
         k: cython.int
+        cells: cython.const[cython.int][::1] = memoryview(table).cast("i")
         self.tokens = tokens
         self.trie = trie
         self.lists = {}
-        state = grow_int(state, trie.n)
+        self.rows = {}
+        self.deepest = 0
+        self.state = grow_int(self.state, trie.n)
         self.way = grow_int(self.way, trie.n)
-        self.row = grow_uint(self.row, words + 1)
-        if not (state and self.way and self.row):
+        self.rounds = grow_int(self.rounds, trie.n)
+        if not (self.state and self.way and self.rounds):
             raise MemoryError
-        if not cython.compiled:
-            text = partition
         with cython.nogil:
-            for i in range(words + 1):
-                self.row[i] = 0
-            state[0] = 1
+            self.state[0] = 1
             self.way[0] = 0
+            self.rounds[0] = 0
             for c in range(1, trie.n):
                 self.way[c] = 0
-                k = state[trie.parent[c]]
+                self.rounds[c] = 0
+                k = self.state[trie.parent[c]]
                 if k != 0:
-                    k = table[(k - 1) * (n_classes + 1) + 1 + text[trie.byte[c]]]
-                state[c] = k
+                    k = cells[(k - 1) * (n_classes + 1) + 1 + text[trie.byte[c]]]
+                self.state[c] = k
                 if k == 0:
                     continue
+                i = cells[(k - 1) * (n_classes + 1)]
+                self.rounds[c] = self.rounds[trie.parent[c]]
+                if i & BETWEEN:
+                    self.rounds[c] += 1
+                    self.state[c] = k
                 if trie.below_off[c] != trie.below_off[c + 1]:
-                    self.way[c] = table[(k - 1) * (n_classes + 1)]
-                if trie.dense[c] >= 0:
-                    k = trie.dense[c] * words
-                    for i in range(words):
-                        self.row[i] |= trie.rows[k + i]
-                else:
-                    for i in range(trie.group_off[c], trie.group_off[c + 1]):
-                        k = trie.group[i]
-                        self.row[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
+                    self.way[c] = i & (BETWEEN - 1)
+                if self.rounds[c] > self.deepest:
+                    self.deepest = self.rounds[c]
+            # from here on: the rounds a token that ends here takes, 0 for dead
+            for c in range(1, trie.n):
+                k = self.state[c]
+                self.state[c] = 0
+                if k != 0:
+                    i = cells[(k - 1) * (n_classes + 1)]
+                    self.state[c] = self.rounds[c] + (0 if i & BETWEEN else 1)
         nodes = {}
         for c in range(1, trie.n):
             if self.way[c] != 0:
-                nodes.setdefault(self.way[c], []).append(c)
+                nodes.setdefault((self.way[c], self.rounds[c]), []).append(c)
         self.nodes = nodes
-        if cython.compiled:
-            free(state)
+
+    @cython.cfunc
+    def within(self, most: cython.int):
+        """The ``RegionRow`` of the tokens that take at most ``most`` rounds; kept."""
+        trie: ClassTrie = self.trie
+        tokens: TokenTrie = self.tokens
+        words: cython.int = tokens.words
+        c: cython.int
+        i: cython.int
+        k: cython.int
+        if most > self.deepest:
+            most = self.deepest + 1
+        known = self.rows.get(most)
+        if known is not None:
+            return known
+        made: RegionRow = RegionRow(words)
+        row: cython.p_uint = made.row
+        with cython.nogil:
+            for c in range(1, trie.n):
+                if self.state[c] == 0 or self.state[c] > most:
+                    continue
+                if trie.dense[c] >= 0:
+                    k = trie.dense[c] * words
+                    for i in range(words):
+                        row[i] |= trie.rows[k + i]
+                else:
+                    for i in range(trie.group_off[c], trie.group_off[c + 1]):
+                        k = trie.group[i]
+                        row[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
+        self.rows[most] = made
+        return made
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def has_way(self, number: cython.int) -> cython.bint:
-        """Whether anything stands at way out ``number``."""
-        return number in self.nodes
+    def has_way(self, number: cython.int, least: cython.int, most: cython.int) -> cython.bint:
+        """Whether anything stands at way out ``number`` after ``least`` to ``most`` rounds."""
+        rounds: cython.int
+        for rounds in range(least, min(most, self.deepest) + 1):
+            if (number, rounds) in self.nodes:
+                return True
+        return False
 
     @cython.cfunc
-    def behind(self, number: cython.int, b: cython.int):
-        """The trie nodes with byte ``b`` right behind the class nodes at way out ``number``; kept."""
+    def behind(self, number: cython.int, b: cython.int, least: cython.int, most: cython.int):
+        """The trie nodes with byte ``b`` right behind the class nodes at a way out after so many rounds; kept."""
         trie: ClassTrie = self.trie
         tokens: TokenTrie = self.tokens
         c: cython.int
@@ -659,25 +728,28 @@ class RegionTokens:
         hi: cython.int
         last: cython.int
         mid: cython.int
-        known = self.lists.get((number, b))
+        rounds: cython.int
+        most = min(most, self.deepest)
+        known = self.lists.get((number, b, least, most))
         if known is not None:
             return known
         found = array("i")
-        for c in self.nodes[number]:
-            lo = trie.below_off[c]
-            last = trie.below_off[c + 1]
-            hi = last
-            while lo < hi:
-                mid = (lo + hi) >> 1
-                if (tokens.word[trie.below[mid]] & 255) < b:
-                    lo = mid + 1
-                else:
-                    hi = mid
-            for j in range(lo, last):
-                if (tokens.word[trie.below[j]] & 255) != b:
-                    break
-                found.append(trie.below[j])
-        self.lists[number, b] = found
+        for rounds in range(least, most + 1):
+            for c in self.nodes.get((number, rounds), ()):
+                lo = trie.below_off[c]
+                last = trie.below_off[c + 1]
+                hi = last
+                while lo < hi:
+                    mid = (lo + hi) >> 1
+                    if (tokens.word[trie.below[mid]] & 255) < b:
+                        lo = mid + 1
+                    else:
+                        hi = mid
+                for j in range(lo, last):
+                    if (tokens.word[trie.below[j]] & 255) != b:
+                        break
+                    found.append(trie.below[j])
+        self.lists[number, b, least, most] = found
         return found
 
 
