@@ -184,27 +184,28 @@ class Bench:
         return answer if answer.finish_reason == "stop" and answer.text == text else None
 
     def canonical(self) -> None:
-        """How often forced tokens leave greedy text as the plain masked run has it, and where that run's own tokens are
-        those of the tokenizer."""
-        same = plain_canonical = same_of_canonical = finished = 0
+        """How often forced tokens leave greedy text as the plain masked run has it. The two may part where that run's
+        own tokens stop being the tokenizer's (often at the very end: ``}`` ``}`` for ``}}``), and only there."""
+        finished = same = canonical = same_prefix = 0
         for _, schema, _ in self._instances(50):
-            texts = []
+            answers = []
             for options in ({}, {"jump_forward": False}):
                 scheduler = self.scheduler(1, 512, **options)
-                (answer,) = generate(scheduler, [self._ask(schema)], SamplingParams(temperature=0, max_tokens=120),
-                                     [self._matcher(schema)])[0]
-                texts.append(answer.text)
-            if answer.finish_reason != "stop":
+                answers += generate(scheduler, [self._ask(schema)], SamplingParams(temperature=0, max_tokens=120),
+                                    [self._matcher(schema)])[0]
+            forced, plain = answers
+            if plain.finish_reason != "stop":
                 continue
             finished += 1
-            is_canonical = self.info.encode(answer.text) == list(answer.token_ids[:-1])
-            same += texts[0] == texts[1]
-            plain_canonical += is_canonical
-            same_of_canonical += is_canonical and texts[0] == texts[1]
+            same += forced.text == plain.text
+            tokens, wanted = plain.token_ids[:-1], self.info.encode(plain.text) or []
+            shared = next((i for i, (a, b) in enumerate(zip(tokens, wanted, strict=False)) if a != b), len(tokens))
+            canonical += shared == len(tokens) == len(wanted)
+            same_prefix += forced.text.encode().startswith(b"".join(map(self.info.token_bytes, tokens[:shared])))
         print(json.dumps({
             "case": f"{self.label} forced tokens against the plain masked run, greedy ({self.engine})",
-            "finished": finished, "same_text": same, "plain_run_canonical": plain_canonical,
-            "same_text_where_canonical": same_of_canonical}), flush=True)
+            "finished": finished, "same_text": same, "plain_run_canonical_to_its_end": canonical,
+            "same_as_far_as_the_plain_run_is_canonical": same_prefix}), flush=True)
 
     def batch64(self) -> None:
         from transformers import LogitsProcessor, LogitsProcessorList
