@@ -37,7 +37,7 @@ class Limits:
     max_states: int = 4_000_000
     """Interned states of one automaton before its caches start a new epoch. About 100 bytes each."""
 
-    max_automaton_bytes: int = 512 << 20
+    max_automaton_bytes: int = 48 << 20
     """Memory of one automaton before its caches start a new epoch."""
 
     max_mask_bytes: int = 64 << 20
