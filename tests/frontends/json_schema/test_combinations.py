@@ -1,0 +1,189 @@
+"""Keywords and their combinations: what is accepted, what is not, what is refused and where."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import constrained as cd
+from benchmarks.conformance import accepts, byte_compiler
+
+#: name, schema, valid values, invalid values
+KINDS: list[tuple[str, Any, list[Any], list[Any]]] = [
+    ("anything", True, [None, 1, "a", [], {}, [{"a": [1.5]}]], []),
+    ("type list", {"type": ["integer", "null"]}, [1, None, -3], [1.5, "1", [], True]),
+    ("siblings of a reference", {"$ref": "#/$defs/a", "maximum": 5, "$defs": {"a": {"type": "integer"}}}, [5, -1], [6, "a", 1.5]),
+    ("closed object", {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False},
+     [{}, {"a": 1}], [{"a": "x"}, {"b": 1}, {"a": 1, "b": 1}]),
+    ("required, undeclared", {"type": "object", "required": ["z"]}, [{"z": 1}, {"a": 1, "z": []}], [{}, {"a": 1}]),
+    ("counts of members", {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}, "additionalProperties": False,
+                           "minProperties": 2, "maxProperties": 2},
+     [{"a": 1, "b": 1}, {"b": 1, "c": 2}], [{}, {"a": 1}, {"a": 1, "b": 1, "c": 1}]),
+    ("patterns of names", {"type": "object", "patternProperties": {"^x": {"type": "integer"}, "y$": {"minimum": 5}},
+                           "additionalProperties": {"type": "string"}},
+     [{"x": 1, "ay": 7, "xy": 6, "b": "t"}], [{"x": "a"}, {"xy": 1}, {"xy": 6.5}, {"b": 1}, {"ay": 1}]),
+    ("names", {"type": "object", "propertyNames": {"maxLength": 2}}, [{}, {"ab": 1}], [{"abc": 1}]),
+    ("dependent", {"type": "object", "properties": {"a": {}, "b": {}}, "dependentRequired": {"a": ["b"]}},
+     [{}, {"b": 1}, {"a": 1, "b": 2}], [{"a": 1}]),
+    ("dependent schema", {"type": "object", "properties": {"a": {}, "b": {}},
+                          "dependentSchemas": {"a": {"properties": {"b": {"type": "null"}}}}},
+     [{"b": 1}, {"a": 1}, {"a": 1, "b": None}], [{"a": 1, "b": 1}]),
+    ("tuple", {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "items": {"type": "null"}},
+     [[], [1], [1, "a"], [1, "a", None]], [["a"], [1, 2], [1, "a", 3]]),
+    ("lengths", {"type": "array", "items": {"type": "boolean"}, "minItems": 2, "maxItems": 3},
+     [[True, False], [True] * 3], [[], [True], [True] * 4]),
+    ("contains", {"type": "array", "contains": {"type": "integer"}, "minContains": 2, "maxContains": 3},
+     [[1, 2], ["a", 1, "b", 2, 3]], [[], [1], ["a", 1], [1, 2, 3, 4]]),
+    ("different items", {"type": "array", "items": {"enum": ["a", 1, None]}, "uniqueItems": True, "minItems": 2},
+     [["a", 1], [None, 1, "a"]], [["a"], ["a", "a"], [1, 1, "a"]]),
+    ("any of", {"anyOf": [{"type": "integer", "minimum": 5}, {"type": "string", "maxLength": 1}]}, [5, "a", ""], [4, "ab", None]),
+    ("one of, overlapping", {"oneOf": [{"type": "integer"}, {"minimum": 2, "type": "number"}]}, [1, 2.5], [2, 1.5, "a"]),
+    ("one of, objects", {"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+     [{"a": 1}, {"b": 1}, {"a": 1, "c": 1}], [{}, {"a": 1, "b": 1}]),
+    ("one of twice", {"oneOf": [{"type": "string"}, {"type": "string"}, {"type": "null"}]}, [None], ["a"]),
+    ("one of, closed", {"type": "object", "oneOf": [
+        {"properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["a", "b"], "additionalProperties": False},
+        {"properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}]},
+     [{"a": "x"}, {"a": "x", "b": 1}], [{"a": "x", "b": "y"}, {"b": 1}]),
+    ("not a constant", {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False,
+                        "not": {"const": {"a": 1}}}, [{}, {"a": 2}], [{"a": 1}, {"b": 1}]),
+    ("not closed", {"type": "object", "not": {"properties": {"a": {}}, "additionalProperties": False}},
+     [{"b": 1}, {"b": 1, "a": 2}], [{}, {"a": 1}]),
+    ("not items", {"type": "array", "not": {"items": {"type": "integer"}}}, [["a"], [1, "a"]], [[], [1, 2]]),
+    ("not items behind a tuple", {"type": "array", "not": {"prefixItems": [{}], "items": {"type": "integer"}}},
+     [["a", "b"], [1, 2, "c"]], [[], ["a"], ["a", 1]]),
+    ("if then else", {"type": "object", "properties": {"k": {"enum": ["x", "y"]}, "v": {}}, "required": ["k", "v"],
+                      "if": {"properties": {"k": {"const": "x"}}}, "then": {"properties": {"v": {"type": "integer"}}},
+                      "else": {"properties": {"v": {"type": "string"}}}},
+     [{"k": "x", "v": 1}, {"k": "y", "v": "a"}], [{"k": "x", "v": "a"}, {"k": "y", "v": 1}]),
+    ("unevaluated", {"type": "object", "allOf": [{"properties": {"a": {"type": "integer"}}}], "properties": {"b": {}},
+                     "unevaluatedProperties": False}, [{}, {"a": 1, "b": 2}], [{"a": "x"}, {"c": 1}]),
+    ("unevaluated items", {"type": "array", "prefixItems": [{"type": "integer"}], "contains": {"const": "x"},
+                           "unevaluatedItems": False}, [[1, "x"], ["x"][:0] + [2, "x", "x"]], [[1], [1, "y"], [1, "x", 2]]),
+    ("recursive", {"$defs": {"t": {"type": "object", "properties": {"v": {"type": "integer"}, "n": {"$ref": "#/$defs/t"}},
+                                   "required": ["v"], "additionalProperties": False}}, "$ref": "#/$defs/t"},
+     [{"v": 1}, {"v": 1, "n": {"v": 2, "n": {"v": 3}}}], [{}, {"v": 1, "n": {}}, {"v": 1, "n": 3}]),
+    ("two members that must exist", {"type": "object", "maxProperties": 1, "patternProperties": {"a": {"type": "integer"}},
+                                     "not": {"propertyNames": {"maxLength": 2}}}, [{"abc": 1}, {"xyz": "t"}], [{}, {"ab": 1}, {"abc": "t"}]),
+    ("not a recursive word", {"$defs": {"w": {"type": "object", "properties": {"a": {"$ref": "#/$defs/w"}},
+                                              "additionalProperties": False}},
+                              "allOf": [{"$ref": "#/$defs/w"}, {"not": {"const": {"a": {"a": {}}}}}]},
+     [{}, {"a": {}}, {"a": {"a": {"a": {}}}}], [{"a": {"a": {}}}, {"b": {}}]),
+]
+
+
+@pytest.mark.parametrize("order", ["any", "schema"])
+@pytest.mark.parametrize(("schema", "valid", "invalid"), [kind[1:] for kind in KINDS], ids=[kind[0] for kind in KINDS])
+def test_values_are_judged_right(schema: Any, valid: list[Any], invalid: list[Any], order: str) -> None:
+    free = byte_compiler().compile_json_schema(schema, property_order="any")
+    grammar = byte_compiler().compile_json_schema(schema, property_order=order)
+    for value in valid:
+        text = json.dumps(value)
+        assert accepts(free, text), text
+        if order == "schema" and not accepts(grammar, text):  # then the members must fit in another order
+            assert isinstance(value, dict)
+            assert len(value) > 1
+    for value in invalid:
+        assert not accepts(grammar, json.dumps(value)), value
+
+
+REFUSED = [
+    ({"properties": {"a": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}}}, "/properties/a/uniqueItems"),
+    ({"properties": {"a": {"not": {"uniqueItems": True}}}}, "/properties/a/not"),
+    ({"items": {"minProperties": 4}}, "/items/minProperties"),
+]
+
+
+@pytest.mark.parametrize(("schema", "pointer"), REFUSED)
+def test_what_is_not_exact_is_refused_at_its_place(schema: Any, pointer: str) -> None:
+    with pytest.raises(cd.UnsupportedSchemaError) as refused:
+        byte_compiler().compile_json_schema(schema)
+    assert refused.value.pointer == pointer
+    report = cd.coverage(schema)
+    assert not report.exact
+    assert [entry.pointer for entry in report.relaxed] == [pointer]
+    byte_compiler().compile_json_schema(schema, unsupported="ignore")
+    with pytest.warns(UserWarning, match="not enforced"):
+        byte_compiler().compile_json_schema(schema, unsupported="warn")
+
+
+def test_relaxing_inside_a_negation_never_rejects_what_is_valid() -> None:
+    schema = {"not": {"properties": {"a": {"not": {"uniqueItems": True}}}, "required": ["a"]}}
+    grammar = byte_compiler().compile_json_schema(schema, unsupported="ignore")
+    for value in ({"a": [1, 2]}, {"a": [1, 1]}, {}):
+        assert accepts(grammar, json.dumps(value))
+
+
+WRONG = [
+    ({"type": "strin"}, "/type"), ({"properties": {"a": 1}}, "/properties/a"), ({"required": "a"}, "/required"),
+    ({"minimum": "1"}, "/minimum"), ({"items": {"multipleOf": 0}}, "/items/multipleOf"), ({"anyOf": []}, "/anyOf"),
+    ({"$ref": "#/$defs/none"}, "/$ref"), ({"pattern": "("}, "/pattern"), ({"enum": 3}, "/enum"),
+    ({"$ref": "http://example.com/other.json"}, "/$ref"),
+]
+
+
+@pytest.mark.parametrize(("schema", "pointer"), WRONG)
+def test_wrong_schemas_name_the_place(schema: Any, pointer: str) -> None:
+    with pytest.raises(cd.SchemaError) as wrong:
+        cd.Grammar.from_json_schema(schema)
+    assert wrong.value.pointer == pointer
+    assert not isinstance(wrong.value, cd.UnsupportedSchemaError)
+
+
+@pytest.mark.parametrize("text", ["{", '{"const": NaN}', "[]", "3", b"\xff"])
+def test_what_is_no_schema_is_an_error(text: Any) -> None:
+    with pytest.raises(cd.SchemaError):
+        cd.Grammar.from_json_schema(text)
+
+
+@pytest.mark.parametrize("schema", [
+    False, {"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2}, {"enum": []},
+    {"$ref": "#/$defs/a", "$defs": {"a": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "required": ["a"]}}},
+    {"type": "object", "required": ["a"], "properties": {"a": False}},
+])
+def test_a_schema_that_nothing_satisfies_is_an_error(schema: Any) -> None:
+    with pytest.raises(cd.UnsatisfiableSchemaError):
+        byte_compiler().compile_json_schema(schema)
+
+
+def test_a_loop_without_a_value_is_an_error() -> None:
+    for schema in ({"$ref": "#"}, {"allOf": [{"$ref": "#"}]}, {"$ref": "#/$defs/a", "$defs": {
+            "a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}):
+        with pytest.raises(cd.SchemaError):
+            cd.Grammar.from_json_schema(schema)
+
+
+def test_the_compiler_keeps_schemas_by_all_options() -> None:
+    info = byte_compiler().tokenizer_info
+    compiler = cd.GrammarCompiler(info)
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}}
+    first = compiler.compile_json_schema(schema)
+    assert compiler.compile_json_schema(dict(schema)) is first
+    assert compiler.compile_json_schema(schema, strict_mode=True) is not first
+    assert compiler.compile_json_schema(schema, property_order="any") is not first
+    schema["properties"] = {}
+    assert compiler.compile_json_schema(schema) is not first
+    any_value = compiler.compile_builtin_json_grammar()
+    assert accepts(any_value, '{"a": [1, null, "x"]}')
+    assert not accepts(any_value, '{"a": }')
+
+
+def test_strict_mode_closes_objects_that_say_nothing() -> None:
+    schema = {"properties": {"a": {"type": "object", "properties": {"b": {}}},
+                             "c": {"type": "object", "additionalProperties": {"type": "integer"}}}, "type": "object"}
+    grammar = byte_compiler().compile_json_schema(schema, strict_mode=True)
+    assert accepts(grammar, '{"a": {"b": 1}, "c": {"x": 1}}')
+    for text in ('{"x": 1}', '{"a": {"x": 1}}', '{"c": {"x": "y"}}'):
+        assert not accepts(grammar, text)
+
+
+def test_coverage_of_an_exact_schema() -> None:
+    report = cd.coverage({"type": "object", "properties": {"a": {"type": "integer", "minimum": 0}}, "title": "t"})
+    assert report.exact
+    assert [entry.pointer for entry in report.enforced] == [
+        "/type", "/properties", "/properties/a/type", "/properties/a/minimum"]
+    unknown = cd.coverage({"type": "string", "format": "colour"})
+    assert not unknown.exact
+    assert unknown.relaxed[0].pointer == "/format"
