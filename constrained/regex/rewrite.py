@@ -79,6 +79,12 @@ def search_form(root: Node) -> Node:
                 stack.extend((item, left and i == 0, right and i == last, False)
                              for i, item in reversed(list(enumerate(node.items))))
             elif isinstance(node, Alternation):
+                # Options without anchors stay together: one any-text before and behind them, not one for each,
+                # whose combinations an automaton would tell apart.
+                free = [option for option in node.options if id(option) not in anchored]
+                if len(free) > 1:
+                    held = [option for option in node.options if id(option) in anchored]
+                    node = Alternation((*held, alternation(free)))
                 stack.append((node, left, right, True))
                 stack.extend((option, left, right, False) for option in reversed(node.options))
             elif isinstance(node, Repeat) and node.maximum == 1:

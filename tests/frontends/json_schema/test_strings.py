@@ -207,3 +207,14 @@ def test_huge_lengths_cost_nothing() -> None:
     for pattern in (r"^[a-z0-9_]*$", r"^\w[\w-]+$", "^(abc)*$", "^x.*$", ""):
         shape = StringShape(5, 1_000_000).intersect(StringShape.from_pattern(pattern))
         assert shape is not None and shape.to_expr(ANYHOW) is not None
+
+
+def test_alternatives_found_anywhere_stay_small() -> None:
+    """One option is anchored, ten are not: their ends are one place, not one for each subset of them."""
+    pattern = "^list|date|time|string|enum|int|double|long|bool|object|array"
+    shape = StringShape.from_pattern(pattern).exclude_values(["list", "int"])
+    assert len(shape.dfa().rows) < 100
+    expr = shape.to_expr(ANYHOW)
+    for word in ("list", "int", "lists", "a list", "ints", "my date", "foo"):
+        expected = re.search(pattern, word) is not None and word not in ("list", "int")
+        assert accepts(expr, json.dumps(word)) == expected
