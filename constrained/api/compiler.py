@@ -7,6 +7,7 @@ recently used ones are dropped (whoever holds one keeps it).
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -20,6 +21,26 @@ from constrained.limits import Limits
 from constrained.vocabulary import TokenizerInfo
 
 __all__ = ["GrammarCompiler"]
+
+
+BACKENDS = {"outlines-core": ("constrained.integrations.outlines_core", "OutlinesCompiler", "outlines")}
+"""Other engines behind the same interface: module, class and extra. Looked up by name, so nothing here imports them."""
+
+
+def _load_backend(name: str) -> Any:
+    if name not in BACKENDS:
+        raise ConstrainedError(f"unknown backend {name!r:.50}", hint=f"one of: constrained, {', '.join(BACKENDS)}")
+    module, attribute, extra = BACKENDS[name]
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except ImportError:
+        raise ConstrainedError(f"the backend {name} is not installed",
+                               hint=f"pip install 'constrained[{extra}]'") from None
+
+
+def _size(compiled: CompiledGrammar) -> int:
+    """Bytes a grammar holds; other backends do not tell theirs."""
+    return int(getattr(compiled, "memory_size_bytes", 0))
 
 
 class _Same:
@@ -44,13 +65,15 @@ class GrammarCompiler:
         tokenizer_info: the vocabulary.
         cache_limit_bytes: how much the cached grammars may hold; 0 caches nothing.
         limits: budgets of everything compiled here.
+        backend: ``"constrained"``, this library's engine, or ``"outlines-core"`` (an extra; regular grammars only), whose
+            grammars make their matchers with ``new_matcher()``.
 
     Raises:
-        ConstrainedError: an argument of the wrong type.
+        ConstrainedError: an argument of the wrong type, a backend that is not known or not installed.
     """
 
     def __init__(self, tokenizer_info: TokenizerInfo, *, cache_limit_bytes: int = 256 << 20,
-                 limits: Limits | None = None) -> None:
+                 limits: Limits | None = None, backend: str = "constrained") -> None:
         if not isinstance(tokenizer_info, TokenizerInfo):
             raise ConstrainedError(f"tokenizer_info must be a TokenizerInfo, not {type(tokenizer_info).__name__}",
                                    hint="TokenizerInfo.from_huggingface(tokenizer) makes one")
@@ -61,6 +84,8 @@ class GrammarCompiler:
         self.cache_limit_bytes = cache_limit_bytes
         self._cache: OrderedDict[Any, CompiledGrammar] = OrderedDict()
         self._guard = threading.Lock()
+        self.backend = backend
+        self._foreign = None if backend == "constrained" else _load_backend(backend)(tokenizer_info, limits=self.limits)
 
     def compile_grammar(self, grammar: Grammar | str, *, root_rule_name: str = "root") -> CompiledGrammar:
         """Compile EBNF text or a ``Grammar``. ``root_rule_name`` is for text.
@@ -131,7 +156,7 @@ class GrammarCompiler:
     def get_cache_size_bytes(self) -> int:
         """What the cached grammars hold now."""
         with self._guard:
-            return sum(compiled.memory_size_bytes for compiled in self._cache.values())
+            return sum(_size(compiled) for compiled in self._cache.values())
 
     def _cached(self, key: Any, make: Callable[[], Grammar], limits: Limits | None = None) -> CompiledGrammar:
         with self._guard:
@@ -139,7 +164,9 @@ class GrammarCompiler:
             if found is not None:
                 self._cache.move_to_end(key)
                 return found
-        compiled = compile_rules(make().rules, self.tokenizer_info, limits or self.limits)
+        rules = make().rules
+        compiled: CompiledGrammar = (compile_rules(rules, self.tokenizer_info, limits or self.limits)
+                                     if self._foreign is None else self._foreign.compile_rules(rules))
         if self.cache_limit_bytes:
             with self._guard:
                 compiled = self._cache.setdefault(key, compiled)
@@ -149,7 +176,7 @@ class GrammarCompiler:
 
     def _evict(self) -> None:
         """Drop the least recently used grammars until the rest fits; the newest always stays."""
-        held = [(key, compiled.memory_size_bytes) for key, compiled in self._cache.items()]
+        held = [(key, _size(compiled)) for key, compiled in self._cache.items()]
         total = sum(size for _, size in held)
         for key, size in held[:-1]:
             if total <= self.cache_limit_bytes:

@@ -27,7 +27,7 @@ from constrained.limits import Limits
 from constrained.vocabulary import TokenizerInfo
 
 if TYPE_CHECKING:
-    pass
+    from constrained.engine.matcher import GrammarMatcher
 
 __all__ = ["CompiledGrammar", "StaleState", "compile_rules", "limit_error"]
 
@@ -168,6 +168,12 @@ class CompiledGrammar:
             raise UnsatisfiableGrammarError("only a token that the grammar names leads to an end from here",
                                             hint="ask for the mask and take that token")
         return found
+
+    def new_matcher(self, **options: Any) -> GrammarMatcher:
+        """A matcher at the start; ``options`` as ``GrammarMatcher``. Grammars of every backend have this."""
+        from constrained.engine.matcher import GrammarMatcher
+
+        return GrammarMatcher(self, **options)
 
     # ---- the whole -----------------------------------------------------------------------------------
 
