@@ -175,24 +175,24 @@ def _named(schema: Any) -> bool:
     return isinstance(schema, dict) and "$schema" in schema
 
 
-def walk(grammar: cd.CompiledGrammar, rng: random.Random, most: int = 400) -> str | None:
-    """A text by a random walk over the bytes that may follow, short ways home after a while; None: no end in time."""
+def walk(grammar: cd.CompiledGrammar, rng: random.Random, most: int = 120) -> str:
+    """A text by a random walk over the mask, and the shortest way to an end after ``most`` bytes. A mask is never empty."""
     state = grammar.start_state
     text = bytearray()
-    for step in range(4 * most):
-        if grammar.is_complete(state) and (step > most or rng.random() < 0.3):
-            return text.decode("utf-8", "surrogatepass")
-        allowed = [b for b in grammar.allowed_token_ids(state) if b < 256]
-        if not allowed:
-            return text.decode("utf-8", "surrogatepass") if grammar.is_complete(state) else None
-        if step > most // 4:
-            steps = {b: grammar.advance(state, bytes([b])) for b in allowed}
-            byte = min(allowed, key=lambda b: grammar.distance_to_end(steps[b]))
-        else:
-            byte = rng.choice(allowed if rng.random() < 0.5 else ([b for b in allowed if b >= 32 and b < 128] or allowed))
+    for _ in range(most):
+        allowed = grammar.allowed_ids(state)
+        assert allowed, f"an empty mask after {bytes(text)!r}"
+        if grammar.is_complete(state) and rng.random() < 0.3:
+            break
+        plain = [byte for byte in allowed if 32 < byte < 127 and byte != 92]  # few spaces and escapes: further down
+        byte = rng.choice(plain if plain and rng.random() < 0.9 else [byte for byte in allowed if byte < 256] or [256])
+        if byte == 256:
+            break
         state = grammar.advance(state, bytes([byte]))
         text.append(byte)
-    return None
+    if not grammar.is_complete(state):
+        text += grammar.shortest_completion(state)
+    return text.decode("utf-8", "surrogatepass")
 
 
 def report(title: str, verdicts: list[Verdict], *, most: int = 30) -> None:
