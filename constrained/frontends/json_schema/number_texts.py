@@ -11,7 +11,7 @@ Data: ``Tail``, a set of digit strings, as (whether the empty one is in it, the 
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 
 from constrained.frontends.json_schema.digits import (
     DIGIT,
@@ -307,30 +307,47 @@ def _between(low: str, low_open: bool, high: str, high_open: bool, cap: int | No
 def _scientific(low: Decimal, low_open: bool, high: Decimal | None, high_open: bool, cap: int | None,
                 ranges: tuple[tuple[int, int], ...]) -> list[Node]:
     """``d.ddde+dd`` for the numbers between the bounds, exponents within ``ranges``."""
-    free = concat([NOT_ZERO, _optional(_free(cap)) or concat([])])
     low_at, low_digits = (None, "") if not low else _mantissa(low)
     high_at, high_digits = (None, "") if high is None else _mantissa(high) if high else (-(10**9), "")
     options: list[Node] = []
+    first, last = ranges[0][0], ranges[-1][1]
+    if high_at is not None and high_at < first:
+        return options
+
+    def within(at: int) -> bool:
+        return any(least <= at <= most for least, most in ranges)
 
     def add(mantissa: Node | None, first: int, last: int) -> None:
-        parts = [exponents(max(first, least), min(last, most)) for least, most in ranges
-                 if max(first, least) <= min(last, most)]
-        if mantissa is not None and parts:
-            options.append(concat([mantissa, CharSet(((0x45, 0x45), (0x65, 0x65))), alternation(parts)]))
+        if mantissa is not None:
+            options.extend(concat([mantissa, part]) for part in _powers(first, last, ranges))
 
-    first, last = ranges[0][0], ranges[-1][1]
     if low_at is not None and low_at == high_at:
-        add(_mantissas(low_digits, low_open, high_digits, high_open, cap), low_at, low_at)
+        if within(low_at):
+            add(_mantissas(low_digits, low_open, high_digits, high_open, cap), low_at, low_at)
         return options
     if low_at is not None:
-        add(_mantissas(low_digits, low_open, None, False, cap), low_at, low_at)
+        if within(low_at):
+            add(_mantissas(low_digits, low_open, None, False, cap), low_at, low_at)
         first = max(first, low_at + 1)
     if high_at is not None:
         last = min(last, high_at - 1)
-    add(free, first, last)
-    if high_at is not None:
+    add(_free_mantissa(cap), first, last)
+    if high_at is not None and within(high_at):
         add(_mantissas(None, False, high_digits, high_open, cap), high_at, high_at)
     return options
+
+
+@lru_cache(maxsize=1024)
+def _powers(first: int, last: int, ranges: tuple[tuple[int, int], ...]) -> tuple[Node, ...]:
+    """``e`` and the exponents from ``first`` to ``last`` that are in ``ranges``: one node, or none."""
+    parts = [exponents(max(first, least), min(last, most)) for least, most in ranges
+             if max(first, least) <= min(last, most)]
+    return (concat([CharSet(((0x45, 0x45), (0x65, 0x65))), alternation(parts)]),) if parts else ()
+
+
+@lru_cache(maxsize=16)
+def _free_mantissa(cap: int | None) -> Node:
+    return concat([NOT_ZERO, _optional(_free(cap)) or concat([])])
 
 
 def _mantissa(number: Decimal) -> tuple[int, str]:
