@@ -20,12 +20,16 @@ from constrained.frontends.json_schema.format_data import DATA
 from constrained.frontends.json_schema.format_tables import packed, unpacked
 from constrained.frontends.json_schema.formats import FORMATS, RELAXED, RESTRICTED, tabled
 from constrained.frontends.json_schema.formats_idn import idn_hostname
+from constrained.frontends.json_schema.formats_regex import ecma_pattern
 from constrained.frontends.json_schema.numbers import NumberShape
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.json_schema.strings import StringShape
 from constrained.grammar.ir import RuleSet
 from constrained.limits import Limits
 from constrained.regex import dfa as automata
+from constrained.regex import parse_ecma
+from constrained.regex.parse_python import parse_python
+from constrained.regex.rewrite import simplify
 from constrained.regex.syntax import Alternation, CharSet, Concat, Node, Repeat, Text
 from tests import oracles_regular
 from tests.shared_data import shared_dir
@@ -214,16 +218,6 @@ def test_host_names_fit() -> None:
         assert not accepts("hostname", name + ".a") or len(name) + 2 <= 253
 
 
-def test_regex_is_read_by_our_own_parser() -> None:
-    from constrained.regex import parse_ecma
-
-    dfa = shape_of("regex").dfa(LIMITS)
-    texts = ["a{2,3}", "(?:a|b)*?", r"\p{Lu}+", r"[^\w-]", "(?<!a)b", r"\u{1F600}", "[a-z0-9]{2,}", r"^\d+$"]
-    for text in texts:
-        assert dfa.accepts(text)
-        parse_ecma(text, LIMITS)
-
-
 def drawn(root: Node, rng: random.Random) -> str:
     """A random text of a tree without assertions; repetitions go at most three rounds past their minimum."""
     parts, stack = [], [root]
@@ -242,6 +236,17 @@ def drawn(root: Node, rng: random.Random) -> str:
             most = node.minimum + 3 if node.maximum is None else min(node.maximum, node.minimum + 3)
             stack += [node.body] * rng.randint(node.minimum, most)
     return "".join(parts)
+
+
+def test_patterns_are_read_by_the_parser_of_patterns() -> None:
+    tree, rng = simplify(parse_python(ecma_pattern(), LIMITS)), random.Random(3)
+    for _ in range(2000):
+        parse_ecma(drawn(tree, rng), LIMITS)
+    for text in ("a{2,3}", "(?:a|b)*?", r"\p{Lu}+", r"[^\w-]", "(?<!a)b", r"\u{1F600}", "[a-z0-9]{2,}", r"^\d+$"):
+        assert accepts("regex", text)
+        parse_ecma(text, LIMITS)
+    for text in ("a{3,2}", "(", "a**", "[z-a]", r"\p{Nope}", "(?<a>b)(?<a>c)", "(?=a)*", r"\1"):
+        assert not accepts("regex", text)
 
 
 def test_international_names_against_another_implementation() -> None:
