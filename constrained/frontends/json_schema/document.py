@@ -45,7 +45,8 @@ class Document:
         self.root = root
         self.dialect = dialect
         self.registry = registry
-        self.plain = registry is None and not _has_ids(root, dialect)
+        named, self.mentioned = _survey(root, dialect) if isinstance(root, dict) else (False, frozenset())
+        self.plain = not named
         self._root_scope: Any = None
 
     def root_place(self) -> Place:
@@ -125,25 +126,35 @@ def _specification(dialect: Dialect) -> Any:
     }[dialect.name]
 
 
-def _has_ids(root: Any, dialect: Dialect) -> bool:
-    """Whether any reference could mean something else than a pointer from the root."""
-    names = {dialect.id_keyword, "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor"}
-    stack = [root]
+_MENTIONED = frozenset(("$dynamicRef", "$recursiveRef", "unevaluatedProperties", "unevaluatedItems"))
+_NAMED = frozenset(("id", "$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor", "$ref"))
+_LOOKED_FOR = _MENTIONED | _NAMED
+
+
+def _survey(root: Any, dialect: Dialect) -> tuple[bool, frozenset[str]]:
+    """Whether any reference could mean something else than a pointer from the root; which rare keywords there are."""
+    other = "id" if dialect.id_keyword == "$id" else "$id"
+    named = False
+    found: set[str] = set()
+    stack: list[Any] = [root]
     while stack:
         value = stack.pop()
-        if isinstance(value, dict):
-            if not names.isdisjoint(value):
-                for name in names.intersection(value):
-                    # a root's own id changes nothing; a property called "id" is no id
-                    if isinstance(value[name], (str, bool)) and not (value is root and name == dialect.id_keyword):
-                        return True
-            ref = value.get("$ref")
-            if isinstance(ref, str) and ref != "#" and not ref.startswith("#/"):
-                return True
-            stack.extend(value.values())
-        elif isinstance(value, list):
-            stack.extend(value)
-    return False
+        if type(value) is dict or isinstance(value, dict):
+            if not _LOOKED_FOR.isdisjoint(value):
+                for name in _LOOKED_FOR.intersection(value):
+                    if name in _MENTIONED:
+                        found.add(name)
+                    if named or name not in _NAMED or name == other:
+                        continue
+                    entry = value[name]
+                    if name == "$ref":
+                        named = isinstance(entry, str) and entry != "#" and not entry.startswith("#/")
+                    elif isinstance(entry, (str, bool)):  # a property called "id" is no id
+                        named = not (value is root and name == dialect.id_keyword)  # a root's own changes nothing
+            stack.extend([item for item in value.values() if isinstance(item, (dict, list))])
+        else:
+            stack.extend([item for item in value if isinstance(item, (dict, list))])
+    return named, frozenset(found)
 
 
 def _escape(part: str) -> str:

@@ -10,7 +10,7 @@ Text between tokens follows ``TextPolicy``: bounded whitespace, or exactly the s
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -51,6 +51,7 @@ class Emitter:
         self.strict = strict
         self.rules: dict[str, Expr] = {}
         self.names: dict[tuple[int, int], str] = {}
+        self.taken = {"ws", "root"}
         self.waiting: list[tuple[int, int, str]] = []
         self.keys: dict[str, Expr] = {}
         self.members: dict[tuple[str, int, int], Expr] = {}
@@ -96,14 +97,11 @@ class Emitter:
     def rule_name(self, expression: int, depth: int) -> str:
         kind, parts = self.normaliser.expressions.entries[expression]
         base = "#" + self.normaliser.places[parts].pointer if kind == "place" else f"{kind} {expression}"
-        base = base if len(base) < 80 else base[:60] + f"... {expression}"
-        name = base if not depth else f"{base} {depth}"
-        while name in self.rules or any(name == taken for _, _, taken in self.waiting[-1:]) or name in ("ws", "root"):
-            name += "'"
-        return name if name not in self._taken() else f"{name} {expression}.{depth}"
-
-    def _taken(self) -> Iterable[str]:
-        return self.names.values() if len(self.names) < 50 else ()
+        name = base if len(base) < 80 else f"{base[:60]}... {expression}"
+        if name in self.taken:  # another dialect's or scope's reading of the same place
+            name = f"{name} {expression}.{depth}"
+        self.taken.add(name)
+        return name
 
     def body(self, expression: int) -> Expr:
         """The alternatives of one expression."""

@@ -82,8 +82,8 @@ class Normaliser:
         self.active: dict[int, None] = {}
         self.spent = 0
         self.notes: dict[Note, None] = {}
-        self.tracking = _mentions(document.root, ("unevaluatedProperties", "unevaluatedItems"))
-        self.dynamic = _mentions(document.root, ("$dynamicRef", "$recursiveRef"))
+        self.tracking = not document.mentioned.isdisjoint(("unevaluatedProperties", "unevaluatedItems"))
+        self.dynamic = not document.mentioned.isdisjoint(("$dynamicRef", "$recursiveRef"))
         self.empties: dict[int, bool] = {}
         self.loose = False
         self.inexact: set[int] = set()
@@ -747,19 +747,6 @@ def _name(value: Any) -> str:
 
 def _comes_first(schema: dict[str, Any], one: str, other: str) -> bool:
     return next(key for key in schema if key in (one, other)) == one
-
-
-def _mentions(root: Any, names: tuple[str, ...]) -> bool:
-    stack = [root]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, dict):
-            if any(name in value for name in names):
-                return True
-            stack.extend(value.values())
-        elif isinstance(value, list):
-            stack.extend(value)
-    return False
 
 
 def _disjoint_cells(cells: tuple[StringShape, ...]) -> list[StringShape]:

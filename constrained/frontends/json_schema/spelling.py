@@ -242,7 +242,7 @@ _pairs = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 def joined_surrogates(text: str) -> str:
     """``text`` with each pair of surrogates as the character it means; lone ones stay."""
-    if not any("\ud800" <= char <= "\udfff" for char in text):
+    if text.isascii():
         return text
     return _pairs.sub(lambda pair: pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le"), text)
 
