@@ -65,7 +65,7 @@ class GrammarCompiler:
         tokenizer_info: the vocabulary.
         cache_limit_bytes: how much the cached grammars may hold; 0 caches nothing.
         limits: budgets of everything compiled here.
-        backend: ``"constrained"``, this library's engine, or ``"outlines-core"`` (an extra; regular grammars only), whose
+        backend: ``"constrained"``, this library's engine, or ``"outlines-core"`` (an extra; regular grammars only). Its
             grammars make their matchers with ``new_matcher()``.
 
     Raises:

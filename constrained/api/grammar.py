@@ -61,9 +61,11 @@ class Grammar:
     def from_json_schema(cls, schema: Any, **options: Any) -> Grammar:
         """The JSON texts that a schema (text, a dict or a boolean) accepts: exactly, or refused.
 
-        Options and errors as ``constrained.frontends.json_schema.compile.from_json_schema``: ``draft``, ``strict_mode``,
-        ``property_order``, ``any_whitespace``, ``max_whitespace_cnt``, ``indent``, ``separators``, ``string_escapes``,
-        ``max_number_digits``, ``unsupported``, ``assert_formats``, ``registry``, ``limits``. See ``docs/json_schema.md``.
+        Options and errors as ``constrained.frontends.json_schema.compile.from_json_schema``: ``draft``,
+        ``strict_mode``, ``property_order``, ``any_whitespace``, ``max_whitespace_cnt``, ``indent``, ``separators``,
+        ``string_escapes``, ``max_number_digits``, ``unsupported``, ``assert_formats``, ``registry``, ``limits``. See
+        ``docs/json_schema.md``.
+
         Raises ``SchemaError`` with a JSON Pointer (also ``UnsupportedSchemaError``, ``UnsatisfiableSchemaError``) and
         ``GrammarLimitError``.
         """

@@ -74,7 +74,8 @@ def test_same_language_as_all_orders(group: Unordered, looped: bool) -> None:
 
 @given(groups())
 def test_masks_and_shortest_completion(group: Unordered) -> None:
-    rules = RuleSet({"root": Sequence((Literal(b"a"), group, Repeat(Choice((Literal(b"b"), Literal(b"cd"))), 1, 2)))}, "root")
+    end = Repeat(Choice((Literal(b"b"), Literal(b"cd"))), 1, 2)
+    rules = RuleSet({"root": Sequence((Literal(b"a"), group, end))}, "root")
     try:
         compiled = compile_rules(rules, INFO)
     except ValueError:
