@@ -112,7 +112,7 @@ predicate: sum (ws COMPARE ws sum
 sum: product (ws ("+" | "||") ws product | sp "-" sp product)*
 product: unary (ws TIMES ws unary)*
 unary: "-"? primary
-primary: number | STRING | NULL | TRUE | FALSE | path | call | case
+primary: NUMBER | STRING | NULL | TRUE | FALSE | path | call | case
        | CAST ws "(" ws expression sp AS sp type ws ")"
        | EXISTS ws "(" ws query ws ")"
        | "(" ws (query | expression) ws ")"
@@ -123,10 +123,9 @@ list: expression (comma expression)*
 type: NAME ("(" DIGITS (comma DIGITS)? ")")?
 path: NAME ("." NAME){0,2}
 names: NAME (comma NAME)*
-number: DIGITS | FRACTION
 comma: ws "," ws
 DIGITS: /[0-9]+/
-FRACTION: /[0-9]+(\.[0-9]+)?([eE][-+]?([0-9]+)?)?/
+NUMBER: /[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?/
 STRING: /'([^'\x00]|'')*'/
 NAME: /[A-Za-z_][A-Za-z0-9_]*|"([^"\x00]|"")+"/
 COMPARE: "=" | "<>" | "!=" | "<=" | ">=" | "<" | ">"
@@ -144,11 +143,10 @@ def _key_words() -> list[str]:
 def sql_lark(ignore: bool) -> str:
     """The grammar with terminals. ``ignore`` leaves white space to the lexer (then more texts fit: ``SELECT1``)."""
     words = "".join(f'{word}: "{word}"i\n' for word in _key_words())
-    rules = _SQL_RULES.replace("number: DIGITS | FRACTION", "number: FRACTION")
     if not ignore:
-        return rules + _EXPLICIT + words
+        return _SQL_RULES + _EXPLICIT + words
     out = []
-    for line in rules.splitlines():
+    for line in _SQL_RULES.splitlines():
         for gone in ("(ws ", "(sp "):
             line = line.replace(gone, "(")
         for gone in (" ws", " sp"):
