@@ -43,23 +43,28 @@ def to_flat(rules: RuleSet) -> Flat:
             if id(node) in numbers:
                 stack.pop()
                 continue
-            waiting = [child for child in children(node) if id(child) not in numbers]
-            if waiting:
-                stack.extend(reversed(waiting))
-                continue
+            entry: tuple[Any, ...]
+            if type(node) is Literal:  # most nodes are leaves of these three kinds
+                entry = ("literal", node.data)
+            elif type(node) is CharClass:
+                entry = ("class", node.ranges)
+            elif type(node) is Reference:
+                entry = ("reference", node.name)
+            else:
+                parts = children(node)
+                waiting = [child for child in parts if id(child) not in numbers]
+                if waiting:
+                    stack.extend(reversed(waiting))
+                    continue
+                entry = _entry(node, tuple([numbers[id(child)] for child in parts]))
             stack.pop()
             numbers[id(node)] = len(entries)
-            entries.append(_entry(node, numbers))
+            entries.append(entry)
         heads.append((name, numbers[id(expr)]))
     return rules.root, tuple(heads), tuple(entries)
 
 
-def _entry(node: Expr, numbers: dict[int, int]) -> tuple[Any, ...]:
-    parts = tuple(numbers[id(child)] for child in children(node))
-    if isinstance(node, Literal):
-        return ("literal", node.data)
-    if isinstance(node, CharClass):
-        return ("class", node.ranges)
+def _entry(node: Expr, parts: tuple[int, ...]) -> tuple[Any, ...]:
     if isinstance(node, Sequence):
         return ("sequence", parts)
     if isinstance(node, Choice):
@@ -68,12 +73,11 @@ def _entry(node: Expr, numbers: dict[int, int]) -> tuple[Any, ...]:
         return ("repeat", parts[0], node.minimum, node.maximum)
     if isinstance(node, Unordered):
         return ("unordered", parts, tuple(sorted(node.required)), node.free is not None, node.minimum, node.maximum)
-    if isinstance(node, Reference):
-        return ("reference", node.name)
     if isinstance(node, TokenReference):
         return ("token", node.tokens, node.exclude)
     if isinstance(node, AnyTextUntil):
         return ("until", node.stops, node.consume)
+    assert isinstance(node, ByteDfa)
     return ("dfa", node.transitions, tuple(sorted(node.accepting)))
 
 
