@@ -1,12 +1,12 @@
 """How much of JSON Schema is right: MaskBench and the JSON-Schema-Test-Suite through the engine.
 
-    python benchmarks/conformance.py [maskbench suite formats] [--walks] [--order any schema]
+    python benchmarks/conformance.py [maskbench suite formats] [--order any schema] [--drafts draft7]
 
-Every schema is compiled and every instance, as ``json.dumps(x, ensure_ascii=False)`` writes it, is read byte by byte by
-the compiled grammar: the verdict is the engine's, not a validator's. A schema is *right* when all its instances are judged
-right, *refused* when compiling raises a typed error with a reason, else *wrong*. Schemas without instances are right when
-they compile; with ``--walks`` random walks over the mask must validate under ``jsonschema``. The shared data are looked
-for beside the repository, or in the directory that CONSTRAINED_SHARED names.
+Every schema is compiled and every instance, as ``json.dumps(x, ensure_ascii=False)`` writes it, is read byte by byte
+by the compiled grammar: the verdict is the engine's, not a validator's. A schema is *right* when all its instances are
+judged right, *refused* when compiling raises a typed error with a reason, else *wrong*. Schemas without instances are
+right when they compile; the tests let random walks over the masks of those validate under ``jsonschema``. The shared
+data are looked for beside the repository, or in the directory that CONSTRAINED_SHARED names.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -133,7 +134,8 @@ def judge_maskbench(name: str, schema: Any, instances: list[tuple[Any, bool]], o
     return found
 
 
-def suite_groups(shared: Path, draft: str, *, formats: bool = False) -> Iterator[tuple[str, Any, list[tuple[Any, bool]]]]:
+def suite_groups(shared: Path, draft: str, *,
+                 formats: bool = False) -> Iterator[tuple[str, Any, list[tuple[Any, bool]]]]:
     """The groups of the test suite: required ones, or ``optional/format``."""
     folder = shared / "data" / "json-schema-test-suite" / "tests" / draft
     for path in sorted((folder / "optional" / "format" if formats else folder).glob("*.json")):
@@ -156,8 +158,10 @@ def remotes(shared: Path, draft: str) -> Any:
     registry = REGISTRY
     for path in sorted(folder.rglob("*.json")):
         place = path.relative_to(folder)
-        if place.parts[0] == "v1" or place.parts[0].startswith("draft") and place.parts[0] != draft and (draft == "draft4" or place.parts[0] not in specifications):
-            continue  # another draft's documents
+        first = place.parts[0]
+        other = first.startswith("draft") and first != draft and (draft == "draft4" or first not in specifications)
+        if first == "v1" or other:
+            continue  # a draft that this one cannot refer to
         default = specifications.get(place.parts[0], specifications[draft])
         resource = Resource.from_contents(json.loads(path.read_text("utf-8")), default_specification=default)
         registry = registry.with_resource(f"http://localhost:1234/{place.as_posix()}", resource)
@@ -176,7 +180,7 @@ def _named(schema: Any) -> bool:
 
 
 def walk(grammar: cd.CompiledGrammar, rng: random.Random, most: int = 120) -> str:
-    """A text by a random walk over the mask, and the shortest way to an end after ``most`` bytes. A mask is never empty."""
+    """A text by a random walk over the mask, and the shortest way to an end after ``most`` bytes."""
     state = grammar.start_state
     text = bytearray()
     for _ in range(most):
@@ -195,13 +199,22 @@ def walk(grammar: cd.CompiledGrammar, rng: random.Random, most: int = 120) -> st
     return text.decode("utf-8", "surrogatepass")
 
 
+def exact_json(text: str) -> Any:
+    """The value of a JSON text with exact numbers: what a validator needs that takes integers and decimals."""
+    def number(digits: str) -> Decimal | int:
+        value = Decimal(digits)
+        return int(value) if value == value.to_integral_value() else value
+
+    return json.loads(text, parse_float=number)
+
+
 def report(title: str, verdicts: list[Verdict], *, most: int = 30) -> None:
     """One table line and what was not right."""
     outcomes = Counter(verdict.outcome for verdict in verdicts)
     order = sum(verdict.order_only for verdict in verdicts)
     n = max(len(verdicts), 1)
-    print(f"| {title} | {len(verdicts)} | {outcomes['right']} ({100 * outcomes['right'] / n:.1f} %) | {outcomes['refused']} "
-          f"({100 * outcomes['refused'] / n:.1f} %) | {outcomes['wrong']} | {order} |")
+    print(f"| {title} | {len(verdicts)} | {outcomes['right']} ({100 * outcomes['right'] / n:.1f} %) | "
+          f"{outcomes['refused']} ({100 * outcomes['refused'] / n:.1f} %) | {outcomes['wrong']} | {order} |")
     for verdict in [v for v in verdicts if v.outcome == "wrong"][:most]:
         print(f"    WRONG {verdict.name}: accepts {verdict.false_accepts[:2]} rejects {verdict.false_rejects[:2]}")
     for text, count in Counter(v.refused for v in verdicts if v.outcome == "refused").most_common(most):

@@ -53,7 +53,8 @@ def from_json_schema(
         registry: a ``referencing.Registry`` with the other documents that references may name.
 
     Raises:
-        SchemaError: the schema is wrong, with its JSON Pointer; ``UnsupportedSchemaError``, ``UnsatisfiableSchemaError``.
+        SchemaError: the schema is wrong, with its JSON Pointer; also ``UnsupportedSchemaError`` and
+            ``UnsatisfiableSchemaError``.
         GrammarLimitError: a budget.
     """
     return build(
@@ -95,7 +96,7 @@ def normalise_schema(value: Any, dialect: Dialect, limits: Limits, unsupported: 
 
 
 def read_schema(schema: Any, limits: Limits) -> Any:
-    """The schema as a value with exact numbers. Text is parsed; floats of a value become the decimals they are written as."""
+    """The schema as a value with exact numbers: floats of a value become the decimals they are written as."""
     if isinstance(schema, (str, bytes)):
         if len(schema) > limits.max_source_chars:
             raise GrammarLimitError("max_source_chars", limits.max_source_chars, "the schema text is too long")

@@ -46,7 +46,7 @@ class CoverageReport:
 
     @property
     def relaxed(self) -> tuple[CoverageEntry, ...]:
-        """Keywords of which ``unsupported="warn"`` or ``"ignore"`` accepts a superset, and formats that are annotations."""
+        """Keywords of which ``unsupported="ignore"`` accepts a superset, and formats that are annotations."""
         return self._of("relaxed")
 
     @property

@@ -1,7 +1,7 @@
 """What a schema denotes: for each JSON type, a union of shapes.
 
-JSON types exclude each other, so a set of values is six independent sets, and conjunction, disjunction and negation work
-type by type. ``null`` and booleans are bits; the others are tuples of shapes whose union is meant:
+JSON types exclude each other, so a set of values is six independent sets, and conjunction, disjunction and negation
+work type by type. ``null`` and booleans are bits; the others are tuples of shapes whose union is meant:
 
     numbers   ``NumberShape``      strings   ``StringShape``
     arrays    ``ArrayShape``       objects   ``ObjectShape``
@@ -17,9 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from constrained.frontends.json_schema import objects
 from constrained.frontends.json_schema.arrays import ANY_ARRAY, ArrayShape
 from constrained.frontends.json_schema.numbers import ANY_NUMBER, NumberShape
-from constrained.frontends.json_schema import objects
 from constrained.frontends.json_schema.objects import ANY_OBJECT, ObjectShape
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 

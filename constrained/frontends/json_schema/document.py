@@ -105,7 +105,7 @@ class Document:
         return Place(value, unquote(path), None, self.dialect)
 
     def _scope(self) -> Any:
-        """The ``referencing`` resolver of the root, with the caller's registry or an empty one that retrieves nothing."""
+        """The resolver of the root, with the caller's registry or an empty one that retrieves nothing."""
         if self._root_scope is None:
             from referencing import Registry
 
@@ -127,7 +127,8 @@ def _specification(dialect: Dialect) -> Any:
 
 
 _MENTIONED = frozenset(("$dynamicRef", "$recursiveRef", "unevaluatedProperties", "unevaluatedItems"))
-_NAMED = frozenset(("id", "$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor", "$ref"))
+_NAMED = frozenset(
+    "id $id $anchor $dynamicAnchor $dynamicRef $recursiveRef $recursiveAnchor $ref".split())
 _LOOKED_FOR = _MENTIONED | _NAMED
 
 

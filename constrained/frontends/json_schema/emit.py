@@ -1,8 +1,8 @@
 """Denotations to grammar rules: one rule for each expression that a value position needs.
 
-A value is a choice over types and alternatives. Objects in schema order are sequences in which optional members may be
-skipped; in any order they are ``Unordered`` groups. Arrays are counted repetitions, or small automata over (items written,
-items found) where ``contains`` counts. A worklist of expressions; nothing recurses into values.
+A value is a choice over types and alternatives. Objects in schema order are sequences in which optional members may
+be skipped; in any order they are ``Unordered`` groups. Arrays are counted repetitions, or small automata over (items
+written, items found) where ``contains`` counts. A worklist of expressions; nothing recurses into values.
 
 Text between tokens follows ``TextPolicy``: bounded whitespace, or exactly the separators (and indentation) given.
 """
@@ -147,8 +147,8 @@ class Emitter:
         except GrammarLimitError as error:
             if self.normaliser.unsupported == "error":
                 pointer = self.pointer(expression)
-                raise GrammarLimitError(error.limit, error.value, f"at {echo(pointer)}: {str(error).split(' (Limits')[0]}"
-                                        ) from None
+                message = str(error).split(" (Limits")[0]
+                raise GrammarLimitError(error.limit, error.value, f"at {echo(pointer)}: {message}") from None
             self.normaliser.refuse(self.pointer(expression), str(error).split("\n")[0], "")
         for other in looser(shape):
             try:
@@ -277,7 +277,8 @@ class Emitter:
                 # whatever comes before may still be replaced; whatever comes behind must not replace
                 stages: list[tuple[Expr | None, bool | None]] = [*members, (free, None)]
                 for k, part in enumerate(order):
-                    safe = self.free_member(harmless(cells, [parts[i] for i in order[: k + 1]], self.normaliser), declared)
+                    written = [parts[i] for i in order[: k + 1]]
+                    safe = self.free_member(harmless(cells, written, self.normaliser), declared)
                     stages += [(players[part], True), (safe, None)]
                 if self.policy.property_order == "any":
                     before = Unordered(tuple(m for m, _ in members), frozenset(
@@ -291,7 +292,7 @@ class Emitter:
         return options[0] if len(options) == 1 else Choice(tuple(options))
 
     def member(self, name: str, expression: int) -> Expr:
-        """A member with this name. Equal ones are one node, which the engine lowers once for all groups in any order."""
+        """A member with this name. Equal ones are one node, which is lowered once for all groups in any order."""
         known = self.members.get((name, expression, self.depth))
         if known is None:
             known = Sequence((self.key(name), self.colon, self.inner(expression)))
@@ -307,8 +308,8 @@ class Emitter:
         for names, expression in cells:
             if not self.normaliser.is_empty(expression):
                 left = names.exclude_values(declared)
-                options.append(Sequence((self.scalar("key", left.to_key_expr(self.policy, self.normaliser.limits)), self.colon,
-                                         self.inner(expression))))
+                key_text = self.scalar("key", left.to_key_expr(self.policy, self.normaliser.limits))
+                options.append(Sequence((key_text, self.colon, self.inner(expression))))
         found = None if not options else options[0] if len(options) == 1 else Choice(tuple(options))
         self.free_members[key] = found
         return found
@@ -511,12 +512,16 @@ class Emitter:
             return None
         values: list[Any] = [None] if d.null else []
         values += [value for bit, value in ((1, False), (2, True)) if d.booleans & bit]
-        for shape in (*d.strings, *d.numbers):
-            found = shape.enumerated(MAX_DIFFERENT_ITEMS)
-            if found is None or len(values) + len(found) > MAX_DIFFERENT_ITEMS:
-                return None
-            values.extend(v for v in found if v not in values or isinstance(v, bool))
-        return values
+        shapes: tuple[tuple[StringShape, ...] | tuple[NumberShape, ...], ...] = (d.strings, d.numbers)
+        for kind in shapes:
+            different: dict[Any, None] = {}
+            for shape in kind:
+                found = shape.enumerated(MAX_DIFFERENT_ITEMS)
+                if found is None:
+                    return None
+                different.update(dict.fromkeys(found))
+            values.extend(different)
+        return values if len(values) <= MAX_DIFFERENT_ITEMS else None
 
 
 def _looser_objects(shape: ObjectShape) -> Iterator[ObjectShape]:

@@ -1,8 +1,9 @@
 """Schemas to denotations: each keyword read once, checked as it is read, and combined type by type.
 
 ``Normaliser.denote(e)`` gives what expression ``e`` denotes, one level deep; the expressions of items and members are
-interned, not followed. Denotations are kept by expression. In-place applicators (allOf, anyOf, oneOf, not, if, references)
-do recurse here; a loop of them without a value in between, or a chain deeper than ``MAX_CHAIN``, is refused.
+interned, not followed. Denotations are kept by expression. In-place applicators (allOf, anyOf, oneOf, not, if,
+references) do recurse here; a loop of them without a value in between, or a chain deeper than ``MAX_CHAIN``, is
+refused. Chains of references that say nothing else are followed in a loop.
 
 What cannot be enforced exactly raises ``UnsupportedSchemaError``; with ``unsupported`` "warn" or "ignore" the keyword
 is left out (a superset) and noted for the coverage report.
@@ -41,7 +42,7 @@ from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 from constrained.limits import Limits
 
-__all__ = ["Note", "Normaliser"]
+__all__ = ["Normaliser", "Note"]
 
 MAX_CHAIN = 150
 """In-place applicators inside each other, references followed included."""
@@ -98,9 +99,8 @@ class Normaliser:
             return b
         if a == FALSE or b == FALSE:
             return FALSE
-        kind_a, value_a = self.expressions.entries[a]
-        kind_b, value_b = self.expressions.entries[b]
-        if kind_a == "const" and kind_b == "const":
+        entries = self.expressions.entries
+        if entries[a][0] == "const" and entries[b][0] == "const":
             return FALSE  # equal ones are one expression
         return self.expressions.conjunction([a, b])
 
@@ -277,7 +277,7 @@ class Normaliser:
         found = self._own(place, schema, known)
         if ref is not None:
             found = conjunction(found, self.denote(self.at(self.document.follow(place, ref))), self)
-        if "allOf" in schema and "properties" in schema and found.objects and _comes_first(schema, "allOf", "properties"):
+        if found.objects and "allOf" in schema and _comes_first(schema, "allOf", "properties"):
             # the order of members is that of the text
             found = conjunction(self._all_of(place, schema["allOf"], ANYTHING), found, self)
         dynamic = dialect.dynamic
@@ -285,7 +285,7 @@ class Normaliser:
             target = self.document.follow(place, schema[dynamic], dynamic)
             found = conjunction(found, self.denote(self.at(target)), self)
         for keyword in _APPLICATORS:
-            if keyword in schema and keyword in known or keyword == "dependencies" and keyword in schema:
+            if (keyword in schema and keyword in known) or (keyword == "dependencies" and keyword in schema):
                 try:
                     found = _APPLY[keyword](self, place, schema[keyword], found)
                 except NotEnforced as refused:
@@ -378,6 +378,7 @@ class Normaliser:
 
     def _number(self, place: Place, schema: dict[str, Any], number: NumberShape) -> NumberShape | None:
         low, high = self._decimal(place, "minimum"), self._decimal(place, "maximum")
+        bounds: list[tuple[Decimal | None, bool, Decimal | None, bool]]
         if place.dialect.exclusive_flags:
             below, above = self._flag(place, "exclusiveMinimum"), self._flag(place, "exclusiveMaximum")
             bounds = [(low, below, None, False)] if low is not None else []
@@ -493,8 +494,8 @@ class Normaliser:
                             said, evaluated)
         shapes: tuple[ObjectShape, ...] = () if shape.is_impossible() else (shape,)
         if "propertyNames" in schema and "propertyNames" in known:
-            allowed = split_cells([(names, TRUE) for names in self.denote(self.at(place.child("propertyNames"))).strings],
-                                  FALSE)
+            names_allowed = self.denote(self.at(place.child("propertyNames"))).strings
+            allowed = split_cells([(names, TRUE) for names in _disjoint_cells(names_allowed)], FALSE)
             named = ObjectShape((), tuple(allowed))
             shapes = tuple(both for s in shapes for both in meet(s, named, self))
         if "dependentRequired" in schema and "dependentRequired" in known:
@@ -559,7 +560,7 @@ class Normaliser:
         if self.tracking and len(branches) > 1:
             # what is evaluated depends on all branches that hold, so those combinations are alternatives too
             if len(branches) > 6:
-                return self.relaxed(place, "anyOf", "unevaluated keywords over an anyOf of more than six schemas", found)
+                return self.relaxed(place, "anyOf", "unevaluated keywords over more than six schemas of anyOf", found)
             combined = [found]
             for branch in branches:
                 combined += [conjunction(c, branch, self) for c in combined]
@@ -742,11 +743,12 @@ def _name(value: Any) -> str:
         return "a boolean"
     if isinstance(value, (int, float, Decimal)):
         return "a number"
-    return {str: "a string", list: "an array", dict: "an object"}.get(type(value), type(value).__name__)
+    names: dict[type, str] = {str: "a string", list: "an array", dict: "an object"}
+    return names.get(type(value), type(value).__name__)
 
 
 def _comes_first(schema: dict[str, Any], one: str, other: str) -> bool:
-    return next(key for key in schema if key in (one, other)) == one
+    return other in schema and next(key for key in schema if key in (one, other)) == one
 
 
 def _disjoint_cells(cells: tuple[StringShape, ...]) -> list[StringShape]:

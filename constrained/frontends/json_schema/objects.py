@@ -131,7 +131,8 @@ def _resolved(shape: ObjectShape, algebra: Algebra) -> tuple[ObjectShape, ...]:
             both = algebra.both(value, wanted)
             if both != FALSE and not algebra.is_empty(both, 1):
                 properties = tuple((n, both if n == name else v) for n, v in shape.properties)
-                stack.append((replace(shape, properties=properties, required=shape.required | {name}, exists=others), k))
+                required = shape.required | {name}
+                stack.append((replace(shape, properties=properties, required=required, exists=others), k))
         if shape.others and (left.values is None or left.values):
             stack.append((replace(shape, exists=(*shape.exists[:k], (left, wanted), *shape.exists[k + 1 :])), k + 1))
         algebra.spend(len(declared))

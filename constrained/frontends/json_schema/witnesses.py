@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from constrained.errors import UnsupportedSchemaError
 from constrained.frontends.json_schema.expressions import TRUE
 from constrained.frontends.json_schema.objects import Cell
 from constrained.frontends.json_schema.refusal import NotEnforced

@@ -14,7 +14,8 @@ from benchmarks.conformance import accepts, byte_compiler
 KINDS: list[tuple[str, Any, list[Any], list[Any]]] = [
     ("anything", True, [None, 1, "a", [], {}, [{"a": [1.5]}]], []),
     ("type list", {"type": ["integer", "null"]}, [1, None, -3], [1.5, "1", [], True]),
-    ("siblings of a reference", {"$ref": "#/$defs/a", "maximum": 5, "$defs": {"a": {"type": "integer"}}}, [5, -1], [6, "a", 1.5]),
+    ("siblings of a reference", {"$ref": "#/$defs/a", "maximum": 5, "$defs": {"a": {"type": "integer"}}},
+     [5, -1], [6, "a", 1.5]),
     ("closed object", {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False},
      [{}, {"a": 1}], [{"a": "x"}, {"b": 1}, {"a": 1, "b": 1}]),
     ("required, undeclared", {"type": "object", "required": ["z"]}, [{"z": 1}, {"a": 1, "z": []}], [{}, {"a": 1}]),
@@ -38,13 +39,16 @@ KINDS: list[tuple[str, Any, list[Any], list[Any]]] = [
      [[1, 2], ["a", 1, "b", 2, 3]], [[], [1], ["a", 1], [1, 2, 3, 4]]),
     ("different items", {"type": "array", "items": {"enum": ["a", 1, None]}, "uniqueItems": True, "minItems": 2},
      [["a", 1], [None, 1, "a"]], [["a"], ["a", "a"], [1, 1, "a"]]),
-    ("any of", {"anyOf": [{"type": "integer", "minimum": 5}, {"type": "string", "maxLength": 1}]}, [5, "a", ""], [4, "ab", None]),
-    ("one of, overlapping", {"oneOf": [{"type": "integer"}, {"minimum": 2, "type": "number"}]}, [1, 2.5], [2, 1.5, "a"]),
+    ("any of", {"anyOf": [{"type": "integer", "minimum": 5}, {"type": "string", "maxLength": 1}]},
+     [5, "a", ""], [4, "ab", None]),
+    ("one of, overlapping", {"oneOf": [{"type": "integer"}, {"minimum": 2, "type": "number"}]},
+     [1, 2.5], [2, 1.5, "a"]),
     ("one of, objects", {"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
      [{"a": 1}, {"b": 1}, {"a": 1, "c": 1}], [{}, {"a": 1, "b": 1}]),
     ("one of twice", {"oneOf": [{"type": "string"}, {"type": "string"}, {"type": "null"}]}, [None], ["a"]),
     ("one of, closed", {"type": "object", "oneOf": [
-        {"properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["a", "b"], "additionalProperties": False},
+        {"properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["a", "b"],
+         "additionalProperties": False},
         {"properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}]},
      [{"a": "x"}, {"a": "x", "b": 1}], [{"a": "x", "b": "y"}, {"b": 1}]),
     ("not a constant", {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False,
@@ -61,12 +65,15 @@ KINDS: list[tuple[str, Any, list[Any], list[Any]]] = [
     ("unevaluated", {"type": "object", "allOf": [{"properties": {"a": {"type": "integer"}}}], "properties": {"b": {}},
                      "unevaluatedProperties": False}, [{}, {"a": 1, "b": 2}], [{"a": "x"}, {"c": 1}]),
     ("unevaluated items", {"type": "array", "prefixItems": [{"type": "integer"}], "contains": {"const": "x"},
-                           "unevaluatedItems": False}, [[1, "x"], ["x"][:0] + [2, "x", "x"]], [[1], [1, "y"], [1, "x", 2]]),
-    ("recursive", {"$defs": {"t": {"type": "object", "properties": {"v": {"type": "integer"}, "n": {"$ref": "#/$defs/t"}},
+                           "unevaluatedItems": False}, [[1, "x"], [2, "x", "x"]], [[1], [1, "y"], [1, "x", 2]]),
+    ("recursive", {"$defs": {"t": {"type": "object",
+                                   "properties": {"v": {"type": "integer"}, "n": {"$ref": "#/$defs/t"}},
                                    "required": ["v"], "additionalProperties": False}}, "$ref": "#/$defs/t"},
      [{"v": 1}, {"v": 1, "n": {"v": 2, "n": {"v": 3}}}], [{}, {"v": 1, "n": {}}, {"v": 1, "n": 3}]),
-    ("two members that must exist", {"type": "object", "maxProperties": 1, "patternProperties": {"a": {"type": "integer"}},
-                                     "not": {"propertyNames": {"maxLength": 2}}}, [{"abc": 1}, {"xyz": "t"}], [{}, {"ab": 1}, {"abc": "t"}]),
+    ("two members that must exist", {"type": "object", "maxProperties": 1,
+                                     "patternProperties": {"a": {"type": "integer"}},
+                                     "not": {"propertyNames": {"maxLength": 2}}},
+     [{"abc": 1}, {"xyz": "t"}], [{}, {"ab": 1}, {"abc": "t"}]),
     ("not a recursive word", {"$defs": {"w": {"type": "object", "properties": {"a": {"$ref": "#/$defs/w"}},
                                               "additionalProperties": False}},
                               "allOf": [{"$ref": "#/$defs/w"}, {"not": {"const": {"a": {"a": {}}}}}]},
@@ -90,7 +97,8 @@ def test_values_are_judged_right(schema: Any, valid: list[Any], invalid: list[An
 
 
 REFUSED = [
-    ({"properties": {"a": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}}}, "/properties/a/uniqueItems"),
+    ({"properties": {"a": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}}},
+     "/properties/a/uniqueItems"),
     ({"properties": {"a": {"not": {"uniqueItems": True}}}}, "/properties/a/not"),
     ({"items": {"minProperties": 4}}, "/items/minProperties"),
 ]
@@ -140,7 +148,8 @@ def test_what_is_no_schema_is_an_error(text: Any) -> None:
 
 @pytest.mark.parametrize("schema", [
     False, {"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2}, {"enum": []},
-    {"$ref": "#/$defs/a", "$defs": {"a": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "required": ["a"]}}},
+    {"$ref": "#/$defs/a", "$defs": {
+        "a": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "required": ["a"]}}},
     {"type": "object", "required": ["a"], "properties": {"a": False}},
 ])
 def test_a_schema_that_nothing_satisfies_is_an_error(schema: Any) -> None:

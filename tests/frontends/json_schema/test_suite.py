@@ -9,7 +9,6 @@ import pytest
 from benchmarks.conformance import DRAFTS, EXCLUDED, judge_group, suite_groups
 from tests.shared_data import require_shared
 
-
 NIGHTLY = os.environ.get("CONSTRAINED_NIGHTLY", "") not in ("", "0")
 
 
