@@ -474,7 +474,9 @@ def _weigh(expr: Expr, found: list[str]) -> int:
         elif kind is Repeat:
             stack.append(node.body)  # type: ignore[union-attr]
         elif kind is ByteDfa:
-            total += len(node.transitions)  # type: ignore[union-attr]
+            total += 4 * len(node.transitions)  # type: ignore[union-attr]
+        elif kind is CharClass:
+            total += 1 if not node.ranges or node.ranges[-1][1] < 0x80 else 6  # type: ignore[union-attr]
         elif kind is Unordered:
             total += INLINE_SIZE
             stack.extend(reversed(children(node)))
