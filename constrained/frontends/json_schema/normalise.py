@@ -168,8 +168,15 @@ class Normaliser:
                 found = self._constant(parts)
             elif kind == "and":
                 found = ANYTHING
+                denied = []
                 for part in parts:
-                    found = conjunction(found, self.denote(part), self)
+                    inner, negated = self.expressions.entries[part]
+                    if inner == "not":
+                        denied.append(negated)
+                    else:
+                        found = conjunction(found, self.denote(part), self)
+                for part in denied:  # within what the others leave, few alternatives are possible
+                    found = self.without(found, part)
             elif kind == "or":
                 found = disjunction([self.denote(part) for part in parts], self)
             else:

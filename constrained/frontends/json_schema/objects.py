@@ -166,7 +166,7 @@ def difference(shape: ObjectShape, other: ObjectShape, algebra: Algebra) -> tupl
             split(ObjectShape(((name, algebra.negated(expression)),), required=frozenset((name,))),
                   ObjectShape(((name, expression),)))
     declared = [name for name, _ in other.properties]
-    if other.others != shape.others or declared:
+    if other.others != shape.others or not {name for name, _ in shape.properties} <= set(declared):
         for names, expression in other.others:
             if expression != TRUE:
                 split(ObjectShape(exists=((names.exclude_values(declared), algebra.negated(expression)),)), None)

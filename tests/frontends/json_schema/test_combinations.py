@@ -51,6 +51,11 @@ KINDS: list[tuple[str, Any, list[Any], list[Any]]] = [
          "additionalProperties": False},
         {"properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}]},
      [{"a": "x"}, {"a": "x", "b": 1}], [{"a": "x", "b": "y"}, {"b": 1}]),
+    ("one of closed ones, the larger without what it must have",
+     {"type": "object", "oneOf": [
+         {"properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "additionalProperties": False},
+         {"properties": {"a": {"type": "string"}}, "additionalProperties": False}]},
+     [{"b": 1}, {"a": "x", "b": 1}], [{}, {"a": "x"}, {"c": 1}]),
     ("not a constant", {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False,
                         "not": {"const": {"a": 1}}}, [{}, {"a": 2}], [{"a": 1}, {"b": 1}]),
     ("not closed", {"type": "object", "not": {"properties": {"a": {}}, "additionalProperties": False}},

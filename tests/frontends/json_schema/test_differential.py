@@ -6,6 +6,7 @@ world keeps away: patterns are plain ASCII, multiples are small integers.
 
 from __future__ import annotations
 
+import decimal
 import json
 import os
 import random
@@ -77,6 +78,7 @@ def test_values_are_judged_as_by_the_oracle(schema: Any, judged: list[Any], seed
     for value in judged:
         assert accepts(grammar, json.dumps(value)) == validator.is_valid(value), (schema, value)
     rng = random.Random(seed)
-    for _ in range(3):
-        text = walk(grammar, rng, 40)
-        assert validator.is_valid(exact_json(text)), (schema, text)
+    with decimal.localcontext(decimal.Context(prec=2000)):  # the oracle divides decimals
+        for _ in range(3):
+            text = walk(grammar, rng, 40)
+            assert validator.is_valid(exact_json(text)), (schema, text)
