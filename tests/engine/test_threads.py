@@ -103,7 +103,7 @@ def generate_in_batch(grammar: CompiledGrammar, seed: int, steps: int, threads: 
 @pytest.mark.parametrize("limits", LIMITS)
 @pytest.mark.parametrize("name", GRAMMARS)
 def test_eight_threads(name: str, limits: str) -> None:
-    steps = sized(200, 4)
+    steps = 200 if COMPILED else 4
 
     def compile_new() -> CompiledGrammar:
         return cd.GrammarCompiler(INFO, cache_limit_bytes=0, limits=LIMITS[limits]).compile_grammar(GRAMMARS[name])
