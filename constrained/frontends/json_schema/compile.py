@@ -71,7 +71,7 @@ def build(
     """The rules, and the normaliser with its notes."""
     limits = limits or Limits()
     value = read_schema(schema, limits)
-    dialect = find_dialect(draft, value)
+    dialect = find_dialect(draft, value, registry)
     try:
         policy = TextPolicy(integer_as_float=dialect.float_integers, **spelling)
     except (TypeError, ValueError) as error:

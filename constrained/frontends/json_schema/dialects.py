@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from constrained.errors import SchemaError, echo
 
-__all__ = ["DIALECTS", "Dialect", "find_dialect"]
+__all__ = ["DIALECTS", "VALIDATION", "Dialect", "find_dialect"]
 
 _CORE = frozenset(
     "type enum properties required additionalProperties patternProperties minProperties maxProperties items minItems "
@@ -67,8 +68,19 @@ _ALIASES = {
 _BY_URI = {d.uri: d for d in DIALECTS.values()}
 
 
-def find_dialect(draft: str | None, schema: object) -> Dialect:
-    """The dialect named, else the one of ``$schema``, else 2020-12. An unknown one is a ``SchemaError``."""
+VALIDATION = frozenset(
+    "type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems "
+    "minItems uniqueItems maxContains minContains maxProperties minProperties required dependentRequired".split()
+)
+"""The keywords of the validation vocabulary, which a dialect of one's own may leave out."""
+
+
+def find_dialect(draft: str | None, schema: object, registry: Any = None) -> Dialect:
+    """The dialect named, else the one of ``$schema``, else 2020-12. An unknown one is a ``SchemaError``.
+
+    A dialect of one's own is read from its metaschema in ``registry``: the draft it is written in, without the
+    validation vocabulary where it leaves that out.
+    """
     if draft is not None:
         found = DIALECTS.get(_ALIASES.get(draft, draft))
         if found is None:
@@ -85,7 +97,25 @@ def find_dialect(draft: str | None, schema: object) -> Dialect:
     if found is None:
         secure = uri.rstrip("#").replace("https://json-schema.org/draft-", "http://json-schema.org/draft-")
         found = _BY_URI.get(secure)
+    if found is None and registry is not None:
+        found = _own_dialect(registry.get(uri.rstrip("#")))
     if found is None:
         raise SchemaError(f"unknown dialect {echo(uri)}", pointer="/$schema",
                           hint=f"pass draft=, one of {', '.join(DIALECTS)}")
     return found
+
+
+def _own_dialect(metaschema: Any) -> Dialect | None:
+    contents = getattr(metaschema, "contents", None)
+    if not isinstance(contents, dict) or not isinstance(contents.get("$schema"), str):
+        return None
+    base = _BY_URI.get(contents["$schema"].rstrip("#"))
+    vocabularies = contents.get("$vocabulary")
+    if base is None or not isinstance(vocabularies, dict):
+        return base
+    for name, needed in vocabularies.items():
+        if needed is True and not name.startswith(base.uri.removesuffix("schema") + "vocab/"):
+            raise SchemaError(f"the vocabulary {echo(name)} is needed and not known", pointer="/$schema")
+    if any(name.endswith("/vocab/validation") for name in vocabularies):
+        return base
+    return replace(base, keywords=base.keywords - VALIDATION)

@@ -87,7 +87,7 @@ class Document:
             ) from None
         dialect = place.dialect
         if isinstance(found.contents, dict) and isinstance(found.contents.get("$schema"), str):
-            dialect = find_dialect(None, found.contents)
+            dialect = find_dialect(None, found.contents, self.registry)
         where = ref[1:] if ref.startswith("#/") else f"{place.pointer}/{keyword}"
         return Place(found.contents, where, found.resolver, dialect, True)
 

@@ -34,6 +34,7 @@ from constrained.frontends.json_schema.denotation import (
     difference,
     disjunction,
 )
+from constrained.frontends.json_schema.dialects import VALIDATION
 from constrained.frontends.json_schema.document import Document, Place
 from constrained.frontends.json_schema.expressions import FALSE, TRUE, Expressions
 from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, NumberShape
@@ -281,6 +282,9 @@ class Normaliser:
         if ref is not None and (dialect.ref_alone or len(schema) == 1):
             return self.denote(self._end_of_references(place, ref))
         known = dialect.keywords
+        if "type" not in known:  # a dialect of one's own without the validation vocabulary
+            schema = {key: value for key, value in schema.items() if key not in VALIDATION}
+            place = place._replace(schema=schema)
         found = self._own(place, schema, known)
         if ref is not None:
             found = conjunction(found, self.denote(self.at(self.document.follow(place, ref))), self)
