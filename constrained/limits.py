@@ -44,7 +44,7 @@ class Limits:
     """Finished masks one automaton keeps; when full they are dropped and rebuilt on demand."""
 
     max_walk_nodes: int = 50_000_000
-    """Trie nodes one mask may visit. About 2 ns each once the automaton's rows are built."""
+    """Trie nodes of all subtrees that one mask may walk. About 2 ns each once the automaton's rows are built."""
 
     max_live_search: int = 50_000
     """States searched to prove that a vocabulary without single-byte tokens can finish a text. About 1 us each."""

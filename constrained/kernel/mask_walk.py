@@ -61,7 +61,7 @@ class StaleState(Exception):
 
 
 class WalkLimitReached(Exception):
-    """One mask visited more than ``max_walk_nodes`` trie nodes."""
+    """One mask walked subtrees of more than ``max_walk_nodes`` trie nodes in all."""
 
 
 @cython.final
@@ -256,12 +256,10 @@ class TokenAutomaton:
         d: cython.int
         t: cython.int
         k: cython.int
-        visited: cython.int = 0
         path[word[x] >> 8] = row
         while n < hi:
             w = word[n]
             d = w >> 8
-            visited += 1
             t = rows[path[d - 1] + cls[w & 255]]
             if t <= 0:
                 if t < 0:
@@ -276,7 +274,7 @@ class TokenAutomaton:
             k = token[n]
             out[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
             n += 1
-        self.visited += visited
+        self.visited += hi - x  # skipped subtrees count too: counting nodes one by one costs 5 %
         return 0
 
     @cython.cfunc
