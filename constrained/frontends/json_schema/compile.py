@@ -108,7 +108,10 @@ def read_schema(schema: Any, limits: Limits) -> Any:
             raise SchemaError(f"the schema is no JSON: {error}"[:300]) from None
     if isinstance(schema, (dict, bool)):
         return _exact(schema, limits)
-    raise SchemaError(f"a schema is JSON text, a dict or a boolean, not {type(schema).__name__}")
+    hint = None
+    if isinstance(schema, type) or hasattr(schema, "model_json_schema"):
+        hint = "grammars from types come later; until then pass pydantic.TypeAdapter(T).json_schema()"
+    raise SchemaError(f"a schema is JSON text, a dict or a boolean, not {type(schema).__name__}", hint=hint)
 
 
 def schema_text(schema: Any, limits: Limits) -> str:

@@ -113,10 +113,13 @@ def _product_objects(xs: tuple[ObjectShape, ...], ys: tuple[ObjectShape, ...],
     if xs is _ANY_OBJECTS or not ys:
         return ys
     found: dict[ObjectShape, None] = {}
+    many = len(xs) * len(ys) > 1
     for x in xs:
         for y in ys:
+            if x is not y and many and objects.told_apart(x, y, algebra):
+                continue
             for both in objects.meet(x, y, algebra) if x is not y else (x,):
-                if not (len(xs) * len(ys) > 1 and algebra.no_object(both, 2)):
+                if not (many and algebra.no_object(both, 2)):
                     found[both] = None
     algebra.spend(len(found))
     return tuple(found)

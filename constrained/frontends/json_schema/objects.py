@@ -143,10 +143,29 @@ def _without(cells: tuple[Cell, ...], k: int) -> tuple[Cell, ...]:
     return cells[:k] + cells[k + 1 :]
 
 
+def told_apart(a: ObjectShape, b: ObjectShape, algebra: Algebra) -> bool:
+    """Whether one required member already shows that no object is in both: the usual case of a union with tags."""
+    names = a.required | b.required
+    if not names:
+        return False
+    mine, theirs = dict(a.properties), dict(b.properties)
+    for name in names:
+        x = mine[name] if name in mine else a.at_other(name)
+        y = theirs[name] if name in theirs else b.at_other(name)
+        if x != TRUE and y != TRUE and x != y:
+            both = algebra.both(x, y)
+            if both == FALSE or algebra.is_empty(both, 2):
+                return True
+        elif x == FALSE or y == FALSE:
+            return True
+    return False
+
+
 def difference(shape: ObjectShape, other: ObjectShape, algebra: Algebra) -> tuple[ObjectShape, ...]:
     """The objects of ``shape`` that are not in ``other``: for each thing ``other`` says, those that break it and keep
     what it said before. So the alternatives exclude each other, and few are left after several differences."""
-    if not any(not algebra.no_object(both) for both in meet(shape, other, algebra)):
+    if told_apart(shape, other, algebra) or not any(
+            not algebra.no_object(both) for both in meet(shape, other, algebra)):
         return (shape,)
     found: list[ObjectShape] = []
     kept: tuple[ObjectShape, ...] = (shape,)
