@@ -27,7 +27,7 @@ from tests.engine.worlds import (
     wide_grammar,
     wide_vocabulary,
 )
-from tests.strategies import derive, rule_sets
+from tests.strategies import FEWER, derive, rule_sets
 
 WIDE = (1, 2000 if COMPILED else 300)
 
@@ -55,6 +55,7 @@ def choose(rng: random.Random, grammar: CompiledGrammar, state: int) -> int | No
 # -- identity ---------------------------------------------------------------------------------------------------
 
 
+@FEWER
 @given(st.data())
 def test_equal_texts_equal_states(data: st.DataObject) -> None:
     """However a text is cut into tokens, and however often it is read again, its state is the same int."""

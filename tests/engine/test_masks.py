@@ -32,7 +32,7 @@ from tests.engine.worlds import (
     wide_vocabulary,
 )
 from tests.oracles import Recogniser, brute_force_mask
-from tests.strategies import rule_sets, texts, vocabularies
+from tests.strategies import FEWER, rule_sets, texts, vocabularies
 
 SLICES = 5
 WIDE = (1, 2000 if COMPILED else 900)
@@ -48,6 +48,7 @@ def small_info(tokens: list[bytes], named: dict[str, int]) -> tuple[TokenizerInf
     return info, [*tokens, b""], stop
 
 
+@FEWER
 @given(st.data())
 def test_small_vocabularies(data: st.DataObject) -> None:
     """Twins, empty pieces, control tokens, characters cut in two; grammars that name tokens by text and id."""
@@ -73,6 +74,7 @@ def test_small_vocabularies(data: st.DataObject) -> None:
                 break
 
 
+@FEWER
 @given(st.data())
 def test_after_tokens(data: st.DataObject) -> None:
     """The same, where the prefix is tokens: the ones that the grammar names occur."""
