@@ -24,7 +24,7 @@ from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.spelling import json_literal
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
-from constrained.frontends.json_schema.witnesses import casts, harmless, members_of
+from constrained.frontends.json_schema.witnesses import casts, harmless, members_of, partitions
 from constrained.grammar.ir import CharClass, Choice, Expr, Literal, Reference, Repeat, RuleSet, Sequence, Unordered
 
 __all__ = ["Emitter"]
@@ -421,6 +421,8 @@ class Emitter:
         if shape.unique and not (most is not None and most <= 1):
             return self.different_items(shape)
         if shape.contains:
+            if not shape.prefix and all(c[1:] == (1, None, 0) for c in shape.contains) and len(shape.contains) <= 3:
+                return self.some_items(shape)
             return self.counted_array(shape)
         if most == 0:
             return self.bracketed(b"[", None, b"]", may_be_empty=True)
@@ -441,6 +443,26 @@ class Emitter:
         if first == FALSE:
             return self.bracketed(b"[", None, b"]", may_be_empty=True) if shape.minimum == 0 else NOTHING
         return self.bracketed(b"[", Sequence((self.inner(first), tail)), b"]", may_be_empty=shape.minimum == 0)
+
+    def some_items(self, shape: ArrayShape) -> Expr:
+        """Arrays in which each of some kinds occurs: a group of such items, in any order among any items."""
+        options: list[Expr] = []
+        for groups in partitions([c[0] for c in shape.contains]):
+            if shape.maximum is not None and len(groups) > shape.maximum:
+                continue
+            kinds: list[int] = []
+            for group in groups:
+                item = shape.rest
+                for wanted in group:
+                    item = self.normaliser.both(item, wanted)
+                kinds.append(item)
+            if any(self.normaliser.is_empty(item) for item in kinds):
+                continue
+            items = tuple(self.inner(item) for item in kinds)
+            group_of_items = Unordered(items, frozenset(range(len(items))), self.separator(), self.inner(shape.rest),
+                                       max(shape.minimum, 1), shape.maximum)
+            options.append(self.bracketed(b"[", group_of_items, b"]", may_be_empty=False))
+        return options[0] if len(options) == 1 else Choice(tuple(options))
 
     def counted_array(self, shape: ArrayShape) -> Expr:
         """Arrays with ``contains``: one rule for each (items written, items found of each kind)."""

@@ -12,16 +12,18 @@ for both or one value implies the other.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from constrained.frontends.json_schema.expressions import TRUE
 from constrained.frontends.json_schema.objects import Cell
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 
-__all__ = ["casts", "harmless", "members_of"]
+__all__ = ["casts", "harmless", "members_of", "partitions"]
 
 MAX_WITNESSES = 4
+
+_Item = TypeVar("_Item")
 
 
 class _Algebra(Protocol):
@@ -70,7 +72,7 @@ def casts(exists: tuple[Cell, ...], room: int | None, algebra: _Algebra) -> list
         raise NotEnforced(f"more than {MAX_WITNESSES} undeclared members must exist",
                           "name the properties, or drop some of the negations")
     found: list[list[Cell]] = []
-    for groups in _partitions(list(exists)):
+    for groups in partitions(list(exists)):
         if room is not None and len(groups) > room:
             continue
         parts: list[Cell] = []
@@ -117,11 +119,11 @@ def _apart(parts: list[Cell], algebra: _Algebra) -> Iterator[list[Cell]]:
                               for k, part in enumerate(now)])
 
 
-def _partitions(items: list[Cell]) -> Iterator[list[list[Cell]]]:
+def partitions(items: list[_Item]) -> Iterator[list[list[_Item]]]:
     """All ways to group ``items``; fewest groups first is not promised."""
-    ways: list[list[list[Cell]]] = [[]]
+    ways: list[list[list[_Item]]] = [[]]
     for item in items:
-        more: list[list[list[Cell]]] = []
+        more: list[list[list[_Item]]] = []
         for way in ways:
             more.append([*way, [item]])
             more.extend([*way[:k], [*way[k], item], *way[k + 1 :]] for k in range(len(way)))
