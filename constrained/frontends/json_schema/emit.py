@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from constrained.errors import GrammarLimitError, UnsupportedSchemaError, echo
+from constrained.errors import GrammarLimitError, echo
 from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.normalise import Normaliser
@@ -32,7 +32,7 @@ __all__ = ["Emitter"]
 EMPTY = Literal(b"")
 NOTHING = Choice(())
 SPACE = CharClass(((9, 10), (13, 13), (32, 32)))
-MAX_INDENT_DEPTH = 64
+MAX_INDENT_DEPTH = 32
 """Nesting up to which indentation is written out."""
 
 MAX_ARRAY_STATES = 2_000
@@ -87,8 +87,7 @@ class Emitter:
         name = self.names.get((expression, depth))
         if name is None:
             if depth > MAX_INDENT_DEPTH:
-                raise UnsupportedSchemaError("indentation of a recursive schema is not bounded",
-                                             hint="leave indent out; any_whitespace=True accepts indented text")
+                return NOTHING  # a spelling that ends: deeper values are not written with exact indentation
             name = self.rule_name(expression, depth)
             self.names[expression, depth] = name
             self.waiting.append((expression, depth, name))

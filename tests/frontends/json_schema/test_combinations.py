@@ -201,3 +201,20 @@ def test_coverage_of_an_exact_schema() -> None:
     unknown = cd.coverage({"type": "string", "format": "colour"})
     assert not unknown.exact
     assert unknown.relaxed[0].pointer == "/format"
+
+
+@pytest.mark.parametrize("order", ["any", "schema"])
+@pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"indent": "\t"}, {"separators": (",", ":")},
+                                    {"indent": 1, "separators": (",", ": ")}])
+def test_exact_layouts_are_what_json_writes(order: str, layout: dict[str, Any]) -> None:
+    schema = {"type": "object", "required": ["a"], "properties": {
+        "a": {"type": "array", "items": {"type": "integer"}}, "b": {"type": "object", "minProperties": 1,
+                                                                    "properties": {"c": {"type": "string"}}},
+        "d": {"type": "array", "contains": {"const": 1}}}}
+    exact = byte_compiler().compile_json_schema(schema, property_order=order, any_whitespace=False, **layout)
+    loose = byte_compiler().compile_json_schema(schema, property_order=order)
+    for value in ({"a": [1, 2], "b": {"c": "x"}, "d": [2, 1]}, {"a": []}, {"a": [], "b": {"c": "\u00e9"}}):
+        text = json.dumps(value, **layout)
+        assert accepts(exact, text)
+        assert accepts(loose, text)
+        assert not accepts(exact, text.replace("{", "{ ", 1))
