@@ -48,14 +48,15 @@ NO_CALLS: list[tuple[int, int]] = []
 
 
 class SetLoop:
-    """An ``Unordered`` as rules: ``first[i]`` is item i, ``later[i]`` the separator and item i; free ones last."""
+    """An ``Unordered`` as rules: ``items[i]`` is item i (a free one last), and what stands between any two."""
 
-    __slots__ = ("after", "first", "free", "later", "maximum", "minimum", "required")
+    __slots__ = ("after", "bare", "free", "items", "maximum", "minimum", "required", "separator")
 
-    def __init__(self, first: list[int], later: list[int], required: frozenset[int], free: bool, minimum: int,
+    def __init__(self, items: list[int], separator: int, required: frozenset[int], free: bool, minimum: int,
                  maximum: int, after: int) -> None:
-        self.first = first
-        self.later = later
+        self.items = items
+        self.separator = separator
+        self.bare = False  # whether the separator may be empty: known once nullable rules are
         self.required = required
         self.free = free
         self.minimum = minimum
@@ -64,8 +65,10 @@ class SetLoop:
 
     def moved(self, shift: int) -> SetLoop:
         """The same in a copy of the network that lies ``shift`` positions behind."""
-        return SetLoop(self.first, self.later, self.required, self.free, self.minimum, self.maximum,
-                       self.after + shift)
+        other = SetLoop(self.items, self.separator, self.required, self.free, self.minimum, self.maximum,
+                        self.after + shift)
+        other.bare = self.bare
+        return other
 
 
 class Network:
@@ -113,21 +116,12 @@ def build_network(
     return _Builder(rules.rules, inline, limits, resolve_tokens).run(rules.root)
 
 
-class _Call:
-    """Stands in an expression for a call of a rule that is already made."""
-
-    __slots__ = ("rule",)
-
-    def __init__(self, rule: int) -> None:
-        self.rule = rule
-
-
 class _Builder:
     def __init__(self, rules: Mapping[str, Expr], inline: set[str], limits: Limits,
                  resolve_tokens: Callable[[TokenReference], frozenset[int]]) -> None:
         self.rules = rules
         self.inline = inline
-        self.set_rules: dict[tuple[int, int], tuple[int, Expr, Expr | None]] = {}
+        self.set_rules: dict[int, tuple[int, Expr]] = {}  # by identity; the value keeps the node alive
         self.limits = limits
         self.resolve_tokens = resolve_tokens
         self.net = Network()
@@ -221,8 +215,6 @@ class _Builder:
                 self.repeat(node, start, end, origin, stack)
             elif kind is Unordered:
                 self.unordered(node, start, end, origin)
-            elif isinstance(node, _Call):
-                net.call_edges[start].append((node.rule, end))
             elif kind is Reference:
                 name = node.name
                 if name in self.inline:
@@ -349,7 +341,7 @@ class _Builder:
         net.loops[loop] = (rule, max(least, 1), -1 if most is None else most, end)
 
     def unordered(self, expr: Unordered, start: int, end: int, origin: int) -> None:
-        """A set loop: every item and every "separator, item" is a rule, the latter ending in the former's network."""
+        """A set loop: every item is a rule, and so is the separator."""
         net = self.net
         items = [*expr.items] if expr.free is None else [*expr.items, expr.free]
         most = -1 if expr.maximum is None else expr.maximum
@@ -362,20 +354,15 @@ class _Builder:
             return
         loop = net.position(origin)
         net.eps[start].append(loop)
-        first = [self.set_rule(item, None, origin) for item in items]
-        later = [self.set_rule(item, expr.separator, origin) for item in items]
-        net.sets[loop] = SetLoop(first, later, expr.required, expr.free is not None, max(least, 1), most, end)
+        rules = [self.set_rule(item, origin) for item in items]
+        net.sets[loop] = SetLoop(rules, self.set_rule(expr.separator, origin), expr.required, expr.free is not None,
+                                 max(least, 1), most, end)
 
-    def set_rule(self, item: Expr, separator: Expr | None, origin: int) -> int:
-        """The rule of an item, alone or behind a separator; one for all sets that hold the same nodes."""
-        known = self.set_rules.get((id(item), id(separator)))
+    def set_rule(self, part: Expr, origin: int) -> int:
+        """The rule of an item or a separator; one for all sets that hold the same node."""
+        known = self.set_rules.get(id(part))
         if known is None:
-            if separator is None:
-                rule = self.anonymous_rule(item, origin)
-            else:
-                inner = _Call(self.set_rule(item, None, origin))
-                rule = self.anonymous_rule(Sequence((separator, inner)), origin)  # type: ignore[arg-type]
-            known = self.set_rules[id(item), id(separator)] = (rule, item, separator)
+            known = self.set_rules[id(part)] = (self.anonymous_rule(part, origin), part)
         return known[0]
 
     def anonymous_rule(self, body: Expr, origin: int) -> int:

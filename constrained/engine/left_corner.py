@@ -62,7 +62,7 @@ def _left_calls(net: Network, closure: list[int]) -> set[int]:
             called.add(loop[0])
         set_loop = net.sets.get(p)
         if set_loop is not None:
-            called.update(set_loop.first)
+            called.update(set_loop.items)
     return called
 
 
@@ -106,7 +106,7 @@ def _rewrite_group(net: Network, group: list[int], closures: list[list[int]], st
                     else:
                         net.call_edges[start].append((callee, to + shift))
                 if p in net.sets:
-                    if members.intersection(net.sets[p].first):
+                    if members.intersection(net.sets[p].items):
                         raise GrammarError(
                             f"rule {net.rule_names[origin]!r:.100} begins with a group in any order that begins so",
                             hint="put something before the group, or write the orders out",

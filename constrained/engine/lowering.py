@@ -50,7 +50,8 @@ def lower(
                     net.eps[p].append(to)
     _nullable_loops(net, nullable)
     for set_loop in net.sets.values():
-        if nullable.intersection(set_loop.first):
+        set_loop.bare = set_loop.separator in nullable
+        if nullable.intersection(set_loop.items):
             raise GrammarError("an item of a group in any order can be empty",
                                hint="make the item non-empty and leave it out of `required` instead")
     starts, order = remove_left_recursion(net, limits)
@@ -181,7 +182,7 @@ def _shortest(net: Network, starts: list[int]) -> tuple[list[int], list[int]]:
     set_sites: dict[int, list[int]] = {}
     for p, set_loop in net.sets.items():
         set_into.setdefault(set_loop.after, []).append(p)
-        for rule in (*set_loop.first, *set_loop.later):
+        for rule in (*set_loop.items, set_loop.separator):
             set_sites.setdefault(rule, []).append(p)
     rule_at: dict[int, list[int]] = {}
     for rule, start in enumerate(starts):
@@ -256,7 +257,7 @@ def _shortest(net: Network, starts: list[int]) -> tuple[list[int], list[int]]:
 
 def set_cost(loop: SetLoop, rule_min: list[int]) -> int:
     """Fewest bytes of what is written in a set loop, FAR if it cannot be (yet)."""
-    costs = [rule_min[rule] for rule in loop.first]
+    costs = [rule_min[rule] for rule in loop.items]
     chosen = [costs[i] for i in sorted(loop.required)]
     need = loop.minimum - len(chosen)
     if need > 0:
@@ -266,8 +267,7 @@ def set_cost(loop: SetLoop, rule_min: list[int]) -> int:
         chosen += rest[:need]
         if len(rest) < need:
             return FAR
-    gap = min((rule_min[b] - rule_min[a] for a, b in zip(loop.first, loop.later, strict=True)
-               if rule_min[b] < FAR), default=FAR)
+    gap = 0 if loop.bare else rule_min[loop.separator]
     total = sum(chosen) + (gap * (len(chosen) - 1) if len(chosen) > 1 else 0)
     return min(total, FAR)
 
@@ -334,7 +334,8 @@ def _flatten(net: Network, root: int, starts: list[int], order: list[int], posit
     loops = sorted([*net.loops, *net.sets])
     items: list[int] = []
     first: list[int] = []
-    later: list[int] = []
+    separators = [-1] * len(loops)
+    bare = [0] * len(loops)
     required: list[int] = []
     shapes: list[tuple[int, int, int, int]] = []  # rule, minimum, maximum, next
     for index, p in enumerate(loops):
@@ -345,9 +346,10 @@ def _flatten(net: Network, root: int, starts: list[int], order: list[int], posit
             shapes.append(net.loops[p])
             continue
         shapes.append((-2 if set_loop.free else -1, set_loop.minimum, set_loop.maximum, set_loop.after))
-        for i, (a, b) in enumerate(zip(set_loop.first, set_loop.later, strict=True)):
-            first.append(a if rule_min[a] < FAR else -1)
-            later.append(b if rule_min[b] < FAR else -1)
+        separators[index] = set_loop.separator if rule_min[set_loop.separator] < FAR else -1
+        bare[index] = int(set_loop.bare)
+        for i, rule in enumerate(set_loop.items):
+            first.append(rule if rule_min[rule] < FAR else -1)
             required.append(1 if i in set_loop.required else 0)
     items.append(len(first))
     return Program(
@@ -369,7 +371,8 @@ def _flatten(net: Network, root: int, starts: list[int], order: list[int], posit
         loop_maximum=array("i", [shape[2] for shape in shapes]),
         loop_next=array("i", [shape[3] for shape in shapes]),
         loop_items=array("i", items),
-        item_first=array("i", first), item_later=array("i", later), item_required=array("i", required),
+        loop_separator=array("i", separators), loop_bare=array("i", bare),
+        item_rule=array("i", first), item_required=array("i", required),
         loop_region=array("i", [loop_region.get(p, 0) for p in loops]),
         n_classes=len(class_byte),
         byte_class=byte_class,

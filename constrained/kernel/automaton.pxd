@@ -7,6 +7,7 @@ cdef int ROOT_NODE
 cdef int HOLE_NODE
 cdef unsigned long long MIX
 cdef long long FAR
+cdef int CHOOSING
 cdef int FAR_LOW
 cdef int FAR_HIGH
 cdef int* grow_int(int* old, Py_ssize_t count) noexcept nogil
@@ -90,8 +91,9 @@ cdef class Automaton:
     cdef int* cls
     cdef int* cls_rep
     cdef int* l_items
-    cdef int* i_first
-    cdef int* i_later
+    cdef int* l_sep
+    cdef int* l_bare
+    cdef int* i_rule
     cdef int* i_required
     cdef int* g_off
     cdef int* g_len

@@ -51,6 +51,7 @@ ROOT_NODE = cython.declare(cython.int, 1)
 HOLE_NODE = cython.declare(cython.int, 2)
 MIX = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 FAR = cython.declare(cython.longlong, 1 << 60)
+CHOOSING = cython.declare(cython.int, 1 << 28)
 FAR_LOW = cython.declare(cython.int, 0x3FFFFFF0)
 FAR_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
 
@@ -212,8 +213,9 @@ class Automaton:
         self.l_next = copy_ints(self.l_next, program.loop_next)
         self.l_region = copy_ints(self.l_region, program.loop_region)
         self.l_items = copy_ints(self.l_items, program.loop_items)
-        self.i_first = copy_ints(self.i_first, program.item_first)
-        self.i_later = copy_ints(self.i_later, program.item_later)
+        self.l_sep = copy_ints(self.l_sep, program.loop_separator)
+        self.l_bare = copy_ints(self.l_bare, program.loop_bare)
+        self.i_rule = copy_ints(self.i_rule, program.item_rule)
         self.i_required = copy_ints(self.i_required, program.item_required)
         self.r_start = copy_ints(self.r_start, program.rule_starts)
         self.r_order = copy_ints(self.r_order, program.rule_order)
@@ -260,8 +262,9 @@ class Automaton:
             free(self.cls)
             free(self.cls_rep)
             free(self.l_items)
-            free(self.i_first)
-            free(self.i_later)
+            free(self.l_sep)
+            free(self.l_bare)
+            free(self.i_rule)
             free(self.i_required)
             free(self.g_off)
             free(self.g_len)
@@ -1237,6 +1240,8 @@ class Automaton:
         rounds = self.l_min[loop] - c
         if rounds < 1:
             rounds = 1
+        if self.r_min[self.l_rule[loop]] > FAR // rounds:
+            return FAR
         total = rounds * self.r_min[self.l_rule[loop]] + self.p_min[self.l_next[loop]]
         return total if total < FAR else FAR
 
@@ -1337,7 +1342,8 @@ class Automaton:
     # ---- set loops: each item once, in any order -----------------------------------------------------
     #
     # The count of a set loop's element is the id of an interned *register*: how many things are written (saturated
-    # where no bound can tell), and one bit for each item that is. Id 0 means nothing is written yet.
+    # where no bound can tell), and one bit for each item that is. Id 0 means nothing is written yet. CHOOSING is added
+    # while the separator is written already and an item must follow, so that it is read once for all items.
 
     @cython.cfunc
     @cython.nogil
@@ -1441,7 +1447,7 @@ class Automaton:
         count: cython.int = 0 if c == 0 else self.g_pool[self.g_off[c - 1]]
         last: cython.int = self.l_max[loop]
         free: cython.bint = self.l_rule[loop] == -2 and lo + i == self.l_items[loop + 1] - 1
-        if self.i_first[lo + i] < 0 or self.i_later[lo + i] < 0 and c != 0:
+        if self.i_rule[lo + i] < 0 or (c != 0 and self.l_sep[loop] < 0 and not self.l_bare[loop]):
             return False
         if not free and self._written(c, i):
             return False
@@ -1496,17 +1502,29 @@ class Automaton:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _enter_set(self, loop: cython.int, c: cython.int, n: cython.int) -> cython.int:
-        """Every item that may come next is called, each with its own return."""
+        """The separator is called, or every item that may come next, each with its own return."""
         lo: cython.int = self.l_items[loop]
         i: cython.int
         k: cython.int
-        lacking: cython.int = self._unwritten(loop, c)
+        lacking: cython.int
+        if c != 0 and c < CHOOSING:
+            if self.l_sep[loop] >= 0:
+                i = self.it_len
+                k = self.loop_det(loop)
+                self.add_item(k, c + CHOOSING, n)
+                k = self.canonical(i)
+                self._pend(self.l_sep[loop], k)
+            if not self.l_bare[loop]:
+                return 0
+        if c >= CHOOSING:
+            c -= CHOOSING
+        lacking = self._unwritten(loop, c)
         for i in range(self.l_items[loop + 1] - lo):
             if self._may_write(loop, c, i, lacking):
                 k = self._with_item(loop, c, i)
                 k = self._set_return(loop, k, n)
                 if k != 0:
-                    self._pend(self.i_first[lo + i] if c == 0 else self.i_later[lo + i], k)
+                    self._pend(self.i_rule[lo + i], k)
         return 0
 
     @cython.cfunc
@@ -1519,22 +1537,24 @@ class Automaton:
         i: cython.int
         best: cython.longlong
         floor: cython.longlong = -1
-        gap: cython.longlong = FAR
+        gap: cython.longlong = 0
         cost: cython.longlong
         total: cython.longlong = 0
-        count: cython.int = 0 if c == 0 else self.g_pool[self.g_off[c - 1]]
+        count: cython.int
+        choosing: cython.bint = c >= CHOOSING
         chosen: cython.int = 0
         need: cython.int
         same: cython.int
+        if choosing:
+            c -= CHOOSING
+        count = 0 if c == 0 else self.g_pool[self.g_off[c - 1]]
+        if not self.l_bare[loop]:
+            gap = FAR if self.l_sep[loop] < 0 else self.r_min[self.l_sep[loop]]
         for i in range(lo, hi):
-            if self.i_first[i] >= 0 and self.i_later[i] >= 0:
-                cost = self.r_min[self.i_later[i]] - self.r_min[self.i_first[i]]
-                if cost < gap:
-                    gap = cost
             if self.i_required[i] and not self._written(c, i - lo):
-                if self.i_first[i] < 0:
+                if self.i_rule[i] < 0:
                     return FAR
-                total += self.r_min[self.i_first[i]]
+                total += self.r_min[self.i_rule[i]]
                 chosen += 1
         need = self.l_min[loop] - count - chosen
         if need < 1 and chosen == 0:
@@ -1543,18 +1563,18 @@ class Automaton:
         while need > 0:
             best = FAR
             for i in range(lo, hi):
-                if self.i_first[i] < 0 or self.i_required[i] or self._written(c, i - lo):
+                if self.i_rule[i] < 0 or self.i_required[i] or self._written(c, i - lo):
                     continue
-                cost = self.r_min[self.i_first[i]]
+                cost = self.r_min[self.i_rule[i]]
                 if cost > floor and cost < best:
                     best = cost
             if best >= FAR:
                 return FAR
             same = 0
             for i in range(lo, hi):
-                if self.i_first[i] < 0 or self.i_required[i] or self._written(c, i - lo):
+                if self.i_rule[i] < 0 or self.i_required[i] or self._written(c, i - lo):
                     continue
-                if self.r_min[self.i_first[i]] == best:
+                if self.r_min[self.i_rule[i]] == best:
                     same += 1
                     if self.l_rule[loop] == -2 and i == hi - 1:
                         same = need
@@ -1564,8 +1584,12 @@ class Automaton:
             chosen += same
             need -= same
             floor = best
-        if chosen > 1 or count > 0:
-            total += gap * (chosen - (1 if count == 0 else 0))
+        if count == 0 or choosing:
+            chosen -= 1  # no separator before the first of them
+        if chosen > 0:
+            if gap > FAR // chosen:
+                return FAR
+            total += gap * chosen
         total += self.p_min[self.l_next[loop]]
         return total if total < FAR else FAR
 
@@ -1995,7 +2019,7 @@ split_len split_cap
 """.split()
 _POINTERS = """
 p_off e_a e_b e_to p_accept p_loop p_region l_pos l_rule l_min l_max l_next l_region l_det l_next_det r_start
-r_order r_det cls cls_rep l_items i_first i_later i_required g_off g_len g_pool g_table mark own pend_tail
+r_order r_det cls cls_rep l_items l_sep l_bare i_rule i_required g_off g_len g_pool g_table mark own pend_tail
 heap d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_pool d_table d_rows calls firsts
 n_off n_len n_row n_exp n_nexp n_mask n_mark n_table el_d el_c el_n exp rows row_node it_d it_c it_n tr_p tr_c
 tr_n un_a un_b m_kind m_a m_b m_value buf split p_min r_min d_min n_min

@@ -9,8 +9,8 @@ Edges of a position lie together in four runs: bytes, epsilon, calls, token sets
     token set  set edge_a, to edge_to
 
 A loop is counted (``loop_rules`` names its body) or a set loop (-1, or -2 if its last item is free to repeat), whose
-items are ``loop_items[l] .. loop_items[l + 1]``: a rule when written first, one when written later (-1: cannot be
-written at all), and whether it must be written.
+items are ``loop_items[l] .. loop_items[l + 1]``: a rule (-1: cannot be written) and whether it must be written. Between two
+stands the rule ``loop_separator`` (-1: cannot be written), or nothing where ``loop_bare`` is set.
 
 Positions 1 and 2 are END and HOLE; they have no edges. All arrays are ``array('i')``; the minima, in bytes,
 may be large and are plain lists.
@@ -52,8 +52,9 @@ class Program:
     loop_next: array[int]
     loop_region: array[int]
     loop_items: array[int]
-    item_first: array[int]
-    item_later: array[int]
+    loop_separator: array[int]
+    loop_bare: array[int]
+    item_rule: array[int]
     item_required: array[int]
     n_classes: int
     byte_class: array[int]
