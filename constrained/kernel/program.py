@@ -9,8 +9,8 @@ Edges of a position lie together in four runs: bytes, epsilon, calls, token sets
     token set  set edge_a, to edge_to
 
 A loop is counted (``loop_rules`` names its body) or a set loop (-1, or -2 if its last item is free to repeat), whose
-items are ``loop_items[l] .. loop_items[l + 1]``: a rule (-1: cannot be written) and whether it must be written. Between two
-stands the rule ``loop_separator`` (-1: cannot be written), or nothing where ``loop_bare`` is set.
+items are ``loop_items[l] .. loop_items[l + 1]``: a rule (-1: cannot be written) and whether it must be written. Between
+two stands the rule ``loop_separator`` (-1: cannot be written), or nothing where ``loop_bare`` is set.
 
 Positions 1 and 2 are END and HOLE; they have no edges. All arrays are ``array('i')``; the minima, in bytes,
 may be large and are plain lists.
