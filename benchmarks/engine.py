@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from measure import Contestant, Result, clock_cost, machine, race, table
-from parts import batch, first_visits, fresh, memory, trie_walk
+from parts import batch, first_visits, fresh, known_states, memory, trie_walk
 from peers import Engine, Llguidance, Ours, OursByState, Vocabulary, XGrammar, load_vocabulary
 from workloads import BOUNDED, Workload, bounded, json_texts, json_workload, sql_texts, sql_workload
 
@@ -95,6 +95,7 @@ def main() -> None:
     if "json" in options.parts:
         texts = [vocabulary.encode(text) for text in json_texts(shared, 300 // share)]
         show("JSON", texts, race(contestants(vocabulary, json_workload()), texts, repeats))
+        print(f"## JSON, known states, p50\n\n{known_states(vocabulary, texts, repeats)}\n", flush=True)
     if "sql" in options.parts:
         texts = [vocabulary.encode(text) for text in sql_texts(100 // share)]
         show("SQL", texts, race(contestants(vocabulary, sql_workload()), texts, repeats))

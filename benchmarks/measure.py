@@ -164,7 +164,8 @@ def table(results: Sequence[Result]) -> str:
         note += f", stopped in text {r.texts}" if r.stopped else ""
         compiled = f"{np.median(r.compile_ms):.2f} | {np.median(r.first_ms):.2f}"
         lines.append(f"| {r.label} | {compiled} | {t.mean():.2f} "
-                     f"| {p50:.2f} | {p99:.1f} | {p999:.1f} | {t.max():.0f} | {np.median(r.cpu):.2f} | {len(t)}{note} |")
+                     f"| {p50:.2f} | {p99:.1f} | {p999:.1f} | {t.max():.0f} | {np.median(r.cpu):.2f} "
+                     f"| {len(t)}{note} |")
     return "\n".join(lines)
 
 
