@@ -133,7 +133,7 @@ def fresh(vocabulary: Vocabulary, runs: int = 50) -> str:
 
 
 def known_states(vocabulary: Vocabulary, texts: Sequence[list[int]], repeats: int) -> str:
-    """The two calls of a step by themselves, every state known: least of the repeats for each token, then the median."""
+    """The two calls of a step alone, every state known: least of the repeats for each token, then the median."""
     compiled = cd.GrammarCompiler(vocabulary.info, cache_limit_bytes=0).compile_grammar(cd.Grammar.builtin("json"))
     row = np.zeros((1, vocabulary.words), np.int32)
     address = row.ctypes.data
