@@ -256,9 +256,9 @@ def batch(vocabulary: Vocabulary, rows: int = 64, runs: int = 101) -> str:
     pool = ThreadPoolExecutor(1)
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) > 1 and batches[2]._pool is not None:
-        os.sched_setaffinity(0, {cores[0]})  # this thread
         for other in (pool, batches[2]._pool):
             other.submit(os.sched_setaffinity, 0, {cores[1]}).result()
+        os.sched_setaffinity(0, {cores[0]})  # this thread
     hashes: dict[int, list[float]] = {1: [], 2: []}
     for _ in range(runs):
         for threads in hashes:

@@ -132,7 +132,7 @@ class BatchGrammarMatcher:
                         break
             if new > 1:
                 if self._pool is None:
-                    self._pool = ThreadPoolExecutor(self.max_threads)
+                    self._pool = ThreadPoolExecutor(self.max_threads - 1)  # and the calling thread
                 parts = min(self.max_threads, n)
                 cuts = [n * i // parts for i in range(parts + 1)]
                 waiting = [self._pool.submit(run, a, b) for a, b in pairwise(cuts[1:])]
