@@ -47,6 +47,7 @@ PACKAGES = {
     "tiktoken": {"vocabulary"},
     "gguf": {"cli"},
     "safetensors": {"decoder"},
+    "jinja2": {"decoder"},
     "typer": {"cli"},
     "rich": {"cli"},
     "pydantic": {"frontends", "typed", "server"},

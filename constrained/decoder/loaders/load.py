@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from constrained.decoder.models.config import CoreConfig
 from constrained.decoder.models.config_hf import config_from_dict
 
 if TYPE_CHECKING:
+    from constrained.decoder.chat_template import ChatTemplate
     from constrained.vocabulary import TokenizerInfo
 
 __all__ = ["LoadedModel", "load_model"]
@@ -35,6 +36,7 @@ class LoadedModel:
     ``stop_token_ids`` end a turn (those of ``config.json`` and ``generation_config.json``, or of the GGUF metadata);
     ``source`` is where it came from. ``add_bos_token`` tells whether plain prompts begin with
     ``model.config.bos_token_id`` (None where the checkpoint does not say; chat templates write it themselves).
+    ``special_tokens``: written forms of the tokens that chat templates name (``bos_token``, ``eos_token``, ...).
     """
 
     model: BaseDecoder
@@ -43,6 +45,15 @@ class LoadedModel:
     stop_token_ids: tuple[int, ...]
     source: Path
     add_bos_token: bool | None
+    special_tokens: Mapping[str, str] = field(default_factory=dict)
+
+    def make_chat_template(self) -> ChatTemplate | None:
+        """The chat template, compiled; None where the checkpoint has none. Raises ``ChatTemplateError``."""
+        from constrained.decoder.chat_template import ChatTemplate
+
+        if self.chat_template is None:
+            return None
+        return ChatTemplate(self.chat_template, special_tokens=self.special_tokens)
 
 
 def load_model(source: str | Path, *, dtype: torch.dtype | None = None, device: torch.device | str = "cpu",
@@ -79,7 +90,9 @@ def _load_gguf(path: Path, dtype: torch.dtype, device: torch.device, quantized: 
     template = file.metadata.get("tokenizer.chat_template")
     info = _gguf_tokenizer(path, config.vocab_size) if tokenizer else None
     return LoadedModel(model, info, template if isinstance(template, str) else None, config.eos_token_ids, path,
-                       _flag(file.metadata.get("tokenizer.ggml.add_bos_token")))
+                       _flag(file.metadata.get("tokenizer.ggml.add_bos_token")), _written(info, {
+                           "bos_token": config.bos_token_id, "pad_token": config.pad_token_id,
+                           "eos_token": next(iter(config.eos_token_ids), None)}))
 
 
 def _load_directory(path: Path, dtype: torch.dtype, device: torch.device, tokenizer: bool) -> LoadedModel:
@@ -100,7 +113,24 @@ def _load_directory(path: Path, dtype: torch.dtype, device: torch.device, tokeni
     info = _directory_tokenizer(path, config.vocab_size, stop_ids) if tokenizer else None
     tokenizer_config = read_json(path / "tokenizer_config.json") if (path / "tokenizer_config.json").exists() else {}
     return LoadedModel(model, info, _template(path, tokenizer_config), stop_ids, path,
-                       _flag(tokenizer_config.get("add_bos_token")))
+                       _flag(tokenizer_config.get("add_bos_token")), _named_tokens(tokenizer_config) or _written(info, {
+                           "bos_token": config.bos_token_id, "eos_token": next(iter(stop_ids), None)}))
+
+
+def _named_tokens(tokenizer_config: Mapping[str, Any]) -> dict[str, str]:
+    """``bos_token`` and the like of ``tokenizer_config.json``: text, or an object with ``content``."""
+    found = {}
+    for name, value in tokenizer_config.items():
+        text = value.get("content") if isinstance(value, Mapping) else value
+        if name.endswith("_token") and isinstance(text, str):
+            found[name] = text
+    return found
+
+
+def _written(info: TokenizerInfo | None, ids: Mapping[str, int | None]) -> dict[str, str]:
+    """The written forms of these control tokens, where the vocabulary has them."""
+    texts = {} if info is None else {i: text for text, same in info.token_ids_by_text.items() for i in same}
+    return {name: texts[i] for name, i in ids.items() if i is not None and i in texts}
 
 
 def _flag(value: object) -> bool | None:
