@@ -1,7 +1,7 @@
 r"""Macros of the EBNF dialect: ``Name(arguments)`` where no rule has that name.
 
-``Token`` and ``ExcludeToken`` are XGrammar's; ``AnyTextUntil``, ``Bytes``, ``ByteDfa`` and ``Unordered`` write the
-nodes of the grammar IR that have no other notation, so that every grammar can be printed and read again. Arguments are
+``Token`` and ``ExcludeToken`` are XGrammar's; ``AnyTextUntil``, ``Bytes``, ``ByteDfa``, ``NotFollowedBy`` and ``Unordered``
+write the nodes of the grammar IR that have no other notation, so that every grammar can be printed and read again. Arguments are
 strings, integers, ``true``/``false`` and tuples of these, by position or as ``name=value``, as in XGrammar.
 """
 
@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from ..errors import GrammarError, GrammarSyntaxError, echo
 from ..grammar import combinators as make
-from ..grammar.ir import ByteDfa, Expr, Unordered
+from ..grammar.ir import ByteDfa, Expr, NotFollowedBy, Unordered
 from .text import SIMPLE_ESCAPES, Source, unescape
 
 __all__ = ["MACROS", "REFUSED", "Arguments"]
@@ -178,6 +178,12 @@ def _byte_dfa(arguments: Arguments) -> Expr:
     return ByteDfa(tuple(map(tuple, table)), frozenset(s for s in accepting if isinstance(s, int)))
 
 
+def _not_followed_by(arguments: Arguments) -> Expr:
+    dfa = _byte_dfa(arguments)
+    assert isinstance(dfa, ByteDfa)
+    return NotFollowedBy(dfa)
+
+
 def _unordered(arguments: Arguments) -> Expr:
     arguments.only("separator", "required", "free", "minimum", "maximum")
     named = arguments.named
@@ -209,6 +215,7 @@ MACROS: dict[str, Callable[[Arguments], Expr]] = {
     "ByteDfa": _byte_dfa,
     "Bytes": _bytes,
     "ExcludeToken": _exclude_token,
+    "NotFollowedBy": _not_followed_by,
     "Token": _token,
     "Unordered": _unordered,
 }

@@ -18,6 +18,7 @@ from .ir import (
     CharClass,
     Expr,
     Literal,
+    NotFollowedBy,
     Reference,
     Repeat,
     RuleSet,
@@ -122,6 +123,8 @@ def _is_productive(node: Expr) -> bool:
         return bool(node.stops) if node.consume else b"" not in node.stops
     if isinstance(node, ByteDfa):
         return _dfa_accepts_something(node)
+    if isinstance(node, NotFollowedBy):
+        return 0 not in node.dfa.accepting
     return isinstance(node, (Literal, Unordered))  # whether its items suffice is left to compiling
 
 
@@ -137,6 +140,8 @@ def _is_nullable(node: Expr) -> bool:
         return not node.required and node.minimum == 0
     if isinstance(node, AnyTextUntil):
         return (b"" in node.stops) == node.consume
+    if isinstance(node, NotFollowedBy):
+        return 0 not in node.dfa.accepting
     return isinstance(node, ByteDfa) and 0 in node.accepting
 
 

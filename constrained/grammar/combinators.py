@@ -27,6 +27,7 @@ from .ir import (
     Choice,
     Expr,
     Literal,
+    NotFollowedBy,
     Reference,
     Repeat,
     RuleSet,
@@ -57,7 +58,8 @@ LAST_CODE_POINT = 0x10FFFF
 _SURROGATES = (0xD800, 0xDFFF)
 _FLATTEN = 8
 _JOIN = 4096
-_NODES = (AnyTextUntil, ByteDfa, CharClass, Choice, Literal, Reference, Repeat, Sequence, TokenReference, Unordered)
+_NODES = (AnyTextUntil, ByteDfa, CharClass, Choice, Literal, NotFollowedBy, Reference, Repeat, Sequence, TokenReference,
+          Unordered)
 _EMPTY = Literal(b"")
 _NOTHING = Choice(())
 _ANY = CharClass(((0, 0xD7FF), (0xE000, LAST_CODE_POINT)))

@@ -16,6 +16,7 @@ from constrained.grammar.ir import (
     Choice,
     Expr,
     Literal,
+    NotFollowedBy,
     Reference,
     Repeat,
     RuleSet,
@@ -77,6 +78,8 @@ def _entry(node: Expr, parts: tuple[int, ...]) -> tuple[Any, ...]:
         return ("token", node.tokens, node.exclude)
     if isinstance(node, AnyTextUntil):
         return ("until", node.stops, node.consume)
+    if isinstance(node, NotFollowedBy):
+        return ("not-followed-by", node.dfa.transitions, tuple(sorted(node.dfa.accepting)))
     assert isinstance(node, ByteDfa)
     return ("dfa", node.transitions, tuple(sorted(node.accepting)))
 
@@ -108,6 +111,8 @@ def from_flat(flat: Flat) -> RuleSet:
             nodes.append(TokenReference(entry[1], entry[2]))
         elif tag == "until":
             nodes.append(AnyTextUntil(entry[1], entry[2]))
+        elif tag == "not-followed-by":
+            nodes.append(NotFollowedBy(ByteDfa(entry[1], frozenset(entry[2]))))
         else:
             nodes.append(ByteDfa(entry[1], frozenset(entry[2])))
     return RuleSet({name: nodes[number] for name, number in heads}, root)

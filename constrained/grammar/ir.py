@@ -21,6 +21,7 @@ __all__ = [
     "Choice",
     "Expr",
     "Literal",
+    "NotFollowedBy",
     "Reference",
     "Repeat",
     "Sequence",
@@ -127,8 +128,21 @@ class ByteDfa:
     accepting: frozenset[int]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class NotFollowedBy:
+    """Nothing is read here, but the text after this point, to the end of the whole text, begins with no text of ``dfa``.
+
+    The text goes on through the ends of rules: what follows is what is really written, not what this rule says. Where a
+    grammar names a token that is no text, nothing of ``dfa`` follows. This is how a lexer that reads as far as it can
+    is written down: an identifier is not followed by another letter.
+    """
+
+    dfa: ByteDfa
+
+
 Expr = (
     Literal | CharClass | Sequence | Choice | Repeat | Unordered | Reference | TokenReference | AnyTextUntil | ByteDfa
+    | NotFollowedBy
 )
 
 

@@ -18,6 +18,7 @@ from .ir import (
     Choice,
     Expr,
     Literal,
+    NotFollowedBy,
     Reference,
     Repeat,
     RuleSet,
@@ -186,11 +187,12 @@ def _leaf(expr: Expr) -> str:
     if isinstance(expr, AnyTextUntil):
         arguments = [_literal(stop) for stop in expr.stops] + ([] if expr.consume else ["consume=false"])
         return f"AnyTextUntil({', '.join(arguments)})"
-    assert isinstance(expr, ByteDfa)
-    arguments = [f"states={len(expr.transitions)}", f"accepting=({', '.join(map(str, sorted(expr.accepting)))})"]
+    name, dfa = ("NotFollowedBy", expr.dfa) if isinstance(expr, NotFollowedBy) else ("ByteDfa", expr)
+    assert isinstance(dfa, ByteDfa)
+    arguments = [f"states={len(dfa.transitions)}", f"accepting=({', '.join(map(str, sorted(dfa.accepting)))})"]
     arguments += [f"({state}, {first}, {last}, {target})"
-                  for state, row in enumerate(expr.transitions) for first, last, target in row]
-    return f"ByteDfa({', '.join(arguments)})"
+                  for state, row in enumerate(dfa.transitions) for first, last, target in row]
+    return f"{name}({', '.join(arguments)})"
 
 
 def _literal(data: bytes) -> str:
