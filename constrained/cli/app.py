@@ -13,6 +13,7 @@ from rich.text import Text
 
 from constrained.cli.problem import UsageProblem
 from constrained.errors import ConstrainedError
+from constrained.typed.errors import FetchError
 
 __all__ = ["app"]
 
@@ -39,7 +40,7 @@ def _run(command: Callable[[], int]) -> None:
         code = command()
     except ConstrainedError as error:
         Console(stderr=True, highlight=False).print(Text.assemble(("error: ", "bold red"), str(error)), soft_wrap=True)
-        code = 2 if isinstance(error, UsageProblem) else 1
+        code = 2 if isinstance(error, (UsageProblem, FetchError)) else 1
     except ImportError as error:
         if not error.name or error.name.startswith("constrained"):
             raise

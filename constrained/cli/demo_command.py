@@ -11,9 +11,9 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from constrained.cli.demo import run_samples
 from constrained.cli.demo_model import DecoderWriter, TransformersWriter, Writer
-from constrained.cli.model_package import MODEL_NAME, PACKAGE, cached_model, fetch_model
 from constrained.cli.problem import UsageProblem
 from constrained.kernel import is_compiled
+from constrained.typed.model_package import MODEL_NAME, PACKAGE, cached_model, fetch_model
 
 __all__ = ["demo"]
 

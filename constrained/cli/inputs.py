@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 from constrained.api.grammar import Grammar
-from constrained.cli.model_package import cached_model
 from constrained.cli.problem import UsageProblem
 from constrained.errors import GrammarError, TokenizerError, echo
 from constrained.grammars import builtin_names
+from constrained.typed.model_package import cached_model
 from constrained.vocabulary import TokenizerInfo
 
 __all__ = ["PATTERN_SUFFIXES", "one_grammar", "read_text", "tokenizer_info"]

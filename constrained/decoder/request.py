@@ -15,11 +15,16 @@ from constrained.decoder.guide import Matcher
 from constrained.decoder.logprobs import TokenLogprob
 from constrained.decoder.sampling_params import SamplingParams
 
-__all__ = ["Completion", "FinishReason", "Request", "TokenEvent", "Usage"]
+__all__ = ["Budget", "Completion", "FinishReason", "Request", "TokenEvent", "Usage"]
 
 FinishReason = Literal["stop", "length", "time", "cancelled", "callback", "error"]
 """``stop``: an end token, a stop token or string, or the grammar's end. ``length``: ``max_tokens`` or a full cache.
 ``callback``: the request's callback said so. ``error``: see ``Completion.error``."""
+
+
+Budget = Literal["cut", "close"]
+"""What happens at the token limit inside a constraint: the text is ``cut``, or steered so that it ends before
+(:mod:`constrained.decoder.budget`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,8 @@ class Request:
 
     ``callback`` sees every event; if it returns True the output ends there (``finish_reason="callback"``), if it
     raises, only this output ends. ``source_ids`` is the source text of an encoder-decoder, which others refuse;
-    ``prompt_ids`` then begin the decoder's side.
+    ``prompt_ids`` then begin the decoder's side. ``budget="close"``: near the token limit the grammar steers to an end,
+    so that the text is whole; a request with no room for any text is refused.
     """
 
     prompt_ids: Sequence[int]
@@ -88,3 +94,4 @@ class Request:
     matcher: Matcher | None = None
     callback: Callable[[TokenEvent], bool | None] | None = None
     source_ids: Sequence[int] | None = None
+    budget: Budget = "cut"

@@ -26,6 +26,7 @@ import operator
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from constrained.decoder.bitmask import remove_illegal, remove_illegal_row
+from constrained.decoder.budget import TokenBudget
 from constrained.decoder.chain import Choice, Row, choose
 from constrained.decoder.detokenizer import Detokenizer, TokenText, Vocabulary
 from constrained.decoder.drafters import Drafter
@@ -53,6 +55,9 @@ if TYPE_CHECKING:
     from constrained.decoder.models.base import BaseDecoder
 
 __all__ = ["Scheduler"]
+
+AFFORDABLE_TRIES = 8
+"""Near its token limit an output asks the sampler so often for another token before it takes the shortest way."""
 
 
 class Scheduler:
@@ -127,6 +132,7 @@ class Scheduler:
         own_stops = frozenset(params.stop_token_ids) if not constrained or params.stop_in_constraint else frozenset()
         stops = params.stop if not constrained or params.stop_in_constraint else ()
         request_id = next(self._ids)
+        limit = min(params.max_tokens or self.cache.max_len, self.cache.max_len - len(prompt))
         group: list[Sequence] = []
         for index in range(params.n):
             matcher = request.matcher.fork() if request.matcher is not None else None
@@ -143,7 +149,9 @@ class Scheduler:
                 end_ids=own_stops if constrained or params.ignore_eos else own_stops | ends,
                 hidden_ids=own_stops | ends,
                 banned_ends=tuple(sorted(own_stops | ends)),
-                limit=min(params.max_tokens or self.cache.max_len, self.cache.max_len - len(prompt)),
+                limit=limit,
+                budget=TokenBudget(self.vocabulary, guide, limit) if matcher is not None
+                and request.budget == "close" else None,
                 leader=group[0] if group else None,
                 logprobs=[] if params.logprobs is not None else None))
             group[-1].usage.prompt_tokens = len(prompt)
@@ -407,6 +415,9 @@ class Scheduler:
             token, forced = choice.token, False
             if sequence.forced_queue:  # the logits were wanted for their log-probability only
                 token, forced = sequence.forced_queue.popleft(), True
+            if sequence.budget is not None and not sequence.affordable(token):
+                token = _another(sequence, token, row)
+                sequence.forced_queue.clear()
             entry: TokenLogprob | None = None
             if sequence.logprobs is not None and row is not None:
                 entry = token_logprob(token, row.logits, sequence.request.params.logprobs or 0, ids=row.ids, raw=raw)
@@ -494,6 +505,22 @@ class Scheduler:
                 raise SamplingError(f"{len(seed)} seeds for {n} samples", hint="give one seed, or one a sample")
             return list(seed)
         return [fresh_seed() if seed is None else seed] * n
+
+
+def _another(sequence: Sequence, token: int, row: Row | None) -> int:
+    """A token that leaves room for an end, instead of ``token``: the sampler's next choices, else the shortest way."""
+    if row is not None:
+        logits = row.logits.clone()
+        for _ in range(AFFORDABLE_TRIES):
+            column = token if row.ids is None else int(torch.searchsorted(row.ids, token))
+            logits[column] = -math.inf
+            (choice,) = choose([replace(row, logits=logits)])
+            if choice.error is not None:
+                break
+            token = choice.token
+            if sequence.affordable(token):
+                return token
+    return sequence.planned(token)
 
 
 class _Feed:

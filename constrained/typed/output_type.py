@@ -1,0 +1,214 @@
+"""A Python type as a language model sees it: a grammar, words for the prompt, and a reader of what was written.
+
+``output_type(T)`` gives an ``OutputType``: frozen, made once for each hashable type and shared. Everything that
+``Grammar.from_type`` takes is written as JSON on one line (``{"name": "Ada", "age": 36}``: one spelling of keys and
+blanks, so they are forced tokens and cost nothing) and closed (no undeclared members); the types of
+:mod:`constrained.typed.types` are written as plain text.
+
+Raises :class:`AnnotationError` for what is no type, and says what to write instead.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Annotated, Any, get_args, get_origin
+
+from constrained.api.grammar import Grammar
+from constrained.errors import ConstrainedError, GrammarError, echo
+from constrained.frontends.json_schema.coverage import CoverageReport, coverage
+from constrained.typed.errors import AnnotationError, OutputError
+from constrained.typed.types import JsonSchema, Regex, TextType
+
+__all__ = ["JSON_LAYOUT", "OutputType", "output_type"]
+
+JSON_LAYOUT: dict[str, Any] = {"any_whitespace": False, "separators": (", ", ": "), "strict_mode": True}
+"""How typed values are written: as ``json.dumps`` does by default, without undeclared members."""
+
+MAX_PROMPT_SCHEMA = 8_000
+"""Characters of a schema in a prompt. A longer one is left out: it would fill the context of a small model."""
+
+MAX_ERRORS = 5
+"""Validation errors that are told to the model at once."""
+
+MAX_SHARED = 512
+"""Types kept ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputType:
+    """See the module docstring.
+
+    Attributes:
+        annotation: the type as the caller wrote it.
+        grammar: its texts.
+        schema: the JSON Schema in the order in which the grammar writes it, None for plain text.
+        instructions: the sentence for the prompt, None where there is nothing to say.
+        read: the text to its value. Raises :class:`OutputError`.
+    """
+
+    annotation: Any
+    grammar: Grammar
+    schema: Any
+    instructions: str | None
+    read: Callable[[str], Any] = field(compare=False)
+
+    @property
+    def json(self) -> bool:
+        """Its texts are JSON."""
+        return self.schema is not None
+
+    @property
+    def coverage(self) -> CoverageReport:
+        """What of the type the mask enforces. Plain text is a grammar of its own: nothing is left out."""
+        if not self.json:
+            return CoverageReport(())
+        return coverage(self.schema, **JSON_LAYOUT)
+
+    def __repr__(self) -> str:
+        return f"<OutputType {name_of(self.annotation)}>"
+
+
+def output_type(annotation: Any) -> OutputType:
+    """The ``OutputType`` of a type. Raises :class:`AnnotationError`, or the error of the grammar it asks for."""
+    try:
+        hash(annotation)
+    except TypeError:  # made anew each time
+        return _make(annotation)
+    return _shared(annotation)
+
+
+def name_of(annotation: Any) -> str:
+    """How a type is called in messages."""
+    return getattr(annotation, "__name__", None) or echo(str(annotation), 100).strip("'\"")
+
+
+@lru_cache(maxsize=MAX_SHARED, typed=True)
+def _shared(annotation: Any) -> OutputType:
+    return _make(annotation)
+
+
+def _make(annotation: Any) -> OutputType:
+    text_type = _as_text_type(annotation)
+    if text_type is not None:
+        return OutputType(annotation, text_type.grammar(), None, text_type.instructions(), str)
+    if isinstance(annotation, Grammar):
+        return OutputType(annotation, annotation, None, None, str)
+    if isinstance(annotation, JsonSchema):
+        return _json(annotation, annotation.schema, Grammar.from_json_schema(annotation.schema, **JSON_LAYOUT),
+                     _read_json)
+    _refuse(annotation)
+    schema, grammar, read = _python_type(annotation)
+    return _json(annotation, schema, grammar, read)
+
+
+def _as_text_type(annotation: Any) -> TextType | None:
+    """Plain text types, also as ``Annotated[str, Regex(...)]``, ``re.compile(...)`` and outlines' terms."""
+    if isinstance(annotation, TextType):
+        return annotation
+    if get_origin(annotation) is Annotated and get_args(annotation)[0] is str:
+        found = [extra for extra in get_args(annotation)[1:] if isinstance(extra, TextType)]
+        if len(found) == 1 and len(get_args(annotation)) == 2:
+            return found[0]
+    if isinstance(annotation, re.Pattern):
+        if annotation.flags & ~re.UNICODE or isinstance(annotation.pattern, bytes):
+            raise AnnotationError("a compiled pattern with flags, or of bytes, is no type",
+                                  hint='write the flags into the pattern: Regex("(?i)yes|no")')
+        return Regex(annotation.pattern)
+    return None
+
+
+def _refuse(annotation: Any) -> None:
+    """What looks like a type and is none, with what to write instead."""
+    if annotation is Any or annotation is object:
+        raise AnnotationError("Any says nothing about the value",
+                              hint='write the type; for any JSON value JsonSchema(True), for free text None')
+    if isinstance(annotation, dict):
+        raise AnnotationError("a dict is no type", hint="for a JSON Schema write JsonSchema(schema)")
+    if isinstance(annotation, str):
+        raise AnnotationError(f"the text {echo(annotation)} is no type",
+                              hint="for a pattern write Regex(...), for fixed texts Choice(...), for a grammar "
+                                   "EBNF(...)")
+    if isinstance(annotation, (list, tuple, set, frozenset)):
+        raise AnnotationError(f"a {type(annotation).__name__} is no type",
+                              hint='for one of several texts write Choice("a", "b") or Literal["a", "b"]; for a list '
+                                   "of values list[T]")
+
+
+def _json(annotation: Any, schema: Any, grammar: Grammar, read: Callable[[str], Any]) -> OutputType:
+    shown = json.dumps(_for_prompt(schema), ensure_ascii=False)
+    instructions = None
+    if len(shown) <= MAX_PROMPT_SCHEMA and schema is not True:
+        instructions = f"Answer only with JSON that fits this JSON Schema: {shown}"
+    elif schema is True:
+        instructions = "Answer only with JSON"
+    return OutputType(annotation, grammar, schema, instructions, read)
+
+
+def _python_type(annotation: Any) -> tuple[Any, Grammar, Callable[[str], Any]]:
+    """JSON Schema, grammar and reader of a Python type."""
+    try:
+        from pydantic import TypeAdapter, ValidationError
+        from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+    except ImportError:
+        raise AnnotationError("Python types need the package pydantic",
+                              hint="pip install 'constrained[typed]'; Regex, Choice, EBNF, Lark and JsonSchema need "
+                                   "nothing") from None
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+        schema = adapter.json_schema()
+    except (PydanticSchemaGenerationError, PydanticUserError, NameError, TypeError) as error:
+        reason = str(error).split("\n")[0]
+        raise AnnotationError(f"{name_of(annotation)} is no type that values can be written for: {echo(reason)}",
+                              hint="use a Pydantic model, dataclass, TypedDict, Literal, Enum, Union, list, dict, "
+                                   "tuple, int, float, bool, str, date ...; or Regex, Choice, EBNF, Lark, "
+                                   "JsonSchema") from None
+    try:
+        grammar = _type_grammar(annotation, schema)
+    except GrammarError:
+        raise
+    except ConstrainedError as error:
+        raise AnnotationError(f"{name_of(annotation)}: {error}") from error
+
+    def read(text: str) -> Any:
+        try:
+            return adapter.validate_json(text)
+        except ValidationError as error:
+            found = error.errors(include_url=False, include_context=False, include_input=False)
+            lines = [f"{'.'.join(map(str, e['loc'])) or 'the value'}: {e['msg']}" for e in found[:MAX_ERRORS]]
+            raise OutputError(f"this is no {name_of(annotation)}: " + "; ".join(lines), text=text,
+                              errors=tuple(found)) from None
+
+    return schema, grammar, read
+
+
+def _type_grammar(annotation: Any, schema: Any) -> Grammar:
+    return Grammar.from_json_schema(schema, **JSON_LAYOUT)
+
+
+def _read_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise OutputError(f"this is no JSON: {error}", text=text) from None
+
+
+def _for_prompt(schema: Any) -> Any:
+    """The schema without titles: Pydantic makes them from the names, so they cost tokens and say nothing."""
+    out: list[Any] = [schema]
+    stack: list[tuple[Any, Any, bool]] = [(out, 0, False)]
+    while stack:
+        holder, key, names = stack.pop()
+        node = holder[key]
+        if isinstance(node, dict):
+            drop = not names and isinstance(node.get("title"), str)
+            holder[key] = copy = {k: v for k, v in node.items() if not (drop and k == "title")}
+            stack.extend((copy, k, k in ("properties", "$defs", "definitions", "patternProperties") and not names)
+                         for k in copy if k not in ("const", "enum", "default", "examples") or names)
+        elif isinstance(node, list):
+            holder[key] = listed = list(node)
+            stack.extend((listed, i, False) for i in range(len(listed)))
+    return out[0]

@@ -1,0 +1,137 @@
+"""Types beyond Python's own: text of a pattern, of a list of choices, of a grammar, of a JSON Schema.
+
+Each is a frozen value that stands where a type stands: as ``output_type``, as the return annotation of ``@llm.fn``
+(also ``Annotated[str, Regex(...)]``), and, for ``Regex`` and ``Choice``, inside Pydantic models as
+``Annotated[str, Regex(...)]``. Their values are the texts themselves, not JSON; ``JsonSchema`` gives parsed JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from constrained.api.grammar import Grammar
+from constrained.typed.errors import AnnotationError
+
+__all__ = ["EBNF", "Choice", "JsonSchema", "Lark", "Regex", "TextType"]
+
+
+class TextType:
+    """Base of the types whose values are plain text."""
+
+    def grammar(self) -> Grammar:
+        """The grammar of its texts. Raises what the grammar's reader raises."""
+        raise NotImplementedError
+
+    def instructions(self) -> str | None:
+        """What a prompt says about it, None for nothing."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Regex(TextType):
+    """Text that matches a whole pattern (the syntax of ``re``).
+
+    In a Pydantic model: ``code: Annotated[str, Regex(r"[A-Z]{3}")]``.
+    """
+
+    pattern: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.pattern, str):
+            raise AnnotationError(f"Regex takes a pattern as text, not {type(self.pattern).__name__}")
+
+    def grammar(self) -> Grammar:
+        """The texts that match. Raises ``RegexError``."""
+        return Grammar.from_regex(self.pattern)
+
+    def instructions(self) -> str | None:
+        """Names the pattern."""
+        return f"Answer only with text that matches the regular expression {self.pattern}"
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
+        """In a model's JSON Schema: a pattern that holds for the whole text."""
+        schema: dict[str, Any] = handler(core_schema)
+        schema["pattern"] = f"^(?:{self.pattern})$"
+        return schema
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Choice(TextType):
+    """One of these texts: ``Choice("yes", "no")`` or ``Choice(names)``."""
+
+    options: tuple[str, ...]
+
+    def __init__(self, *options: str | Iterable[str]) -> None:
+        given = options[0] if len(options) == 1 and not isinstance(options[0], str) else options
+        texts = tuple(given) if isinstance(given, Iterable) else (given,)
+        if not texts or not all(isinstance(text, str) and text for text in texts):
+            raise AnnotationError("Choice takes at least one text, none of them empty",
+                                  hint='Choice("yes", "no"); for other values use Literal or an Enum')
+        if len(set(texts)) != len(texts):
+            raise AnnotationError("Choice has the same text twice")
+        object.__setattr__(self, "options", texts)
+
+    def grammar(self) -> Grammar:
+        """The texts."""
+        from constrained.grammar.combinators import choice
+
+        return Grammar.of(choice(*self.options) if len(self.options) > 1 else self.options[0])
+
+    def instructions(self) -> str | None:
+        """Lists the texts."""
+        return "Answer only with one of: " + ", ".join(self.options)
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
+        """In a model's JSON Schema: an ``enum``."""
+        return {**handler(core_schema), "enum": list(self.options)}
+
+
+@dataclass(frozen=True, slots=True)
+class EBNF(TextType):
+    """Text of an EBNF grammar (``docs/ebnf.md``). ``root`` names its first rule."""
+
+    text: str
+    root: str = "root"
+
+    def grammar(self) -> Grammar:
+        """Raises ``GrammarSyntaxError``."""
+        return Grammar.from_ebnf(self.text, root=self.root)
+
+
+@dataclass(frozen=True, slots=True)
+class Lark(TextType):
+    """Text of a Lark grammar."""
+
+    text: str
+
+    def grammar(self) -> Grammar:
+        """Raises ``GrammarSyntaxError``."""
+        read: Any = getattr(Grammar, "from_lark", None)
+        if read is None:
+            raise AnnotationError("this version reads no Lark grammars", hint="write the grammar as EBNF(...)")
+        grammar: Grammar = read(self.text)
+        return grammar
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class JsonSchema:
+    """JSON of a schema: a dict, a boolean or JSON text. Its values are parsed JSON (dicts, lists, ...)."""
+
+    text: str
+
+    def __init__(self, schema: Any) -> None:
+        if not isinstance(schema, (str, bytes, dict, bool)):
+            raise AnnotationError(f"JsonSchema takes a dict, a boolean or JSON text, not {type(schema).__name__}")
+        try:
+            value = json.loads(schema) if isinstance(schema, (str, bytes)) else schema
+            object.__setattr__(self, "text", json.dumps(value, ensure_ascii=False))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise AnnotationError(f"JsonSchema: this is no JSON: {error}") from None
+
+    @property
+    def schema(self) -> Any:
+        """The schema, a new value each time."""
+        return json.loads(self.text)
