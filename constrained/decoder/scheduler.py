@@ -186,6 +186,16 @@ class Scheduler:
             raise RequestError(f"request {request_id} is still running")
         return [sequence.completion() for sequence in self._sequences.pop(request_id)]
 
+    def abort(self, error: Exception) -> list[TokenEvent]:
+        """After a step that raised: end everything that waits or runs with ``error``, free all slots; the events."""
+        while self._incoming:
+            self._waiting.extend(self._incoming.popleft())
+        ended = list(self._waiting)
+        self._waiting.clear()
+        for sequence in (*ended, *self._running):
+            sequence.fail(error)
+        return self._collect(ended)
+
     def run(self) -> Iterator[TokenEvent]:
         """Step until nothing is left; the events as they come."""
         while self.busy:
