@@ -21,43 +21,32 @@ Not thread-safe, except ``submit`` and ``cancel``, which another thread may call
 
 from __future__ import annotations
 
-import math
-import operator
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
-from constrained.decoder.bitmask import remove_illegal, remove_illegal_row
-from constrained.decoder.budget import TokenBudget
-from constrained.decoder.chain import Choice, Row, choose
-from constrained.decoder.detokenizer import Detokenizer, TokenText, Vocabulary
+from constrained.decoder.admission import Admission
+from constrained.decoder.choosing import Chooser
+from constrained.decoder.detokenizer import Vocabulary
 from constrained.decoder.drafters import Drafter
 from constrained.decoder.errors import CacheError
-from constrained.decoder.guide import Guide, Legal, free_bitmask
-from constrained.decoder.history import TokenHistory
-from constrained.decoder.logprobs import TokenLogprob, token_logprob
-from constrained.decoder.noise import fresh_seed, request_key
+from constrained.decoder.feed import Feed
 from constrained.decoder.request import Completion, Request, TokenEvent
-from constrained.decoder.sampling_params import RequestError, SamplingError
+from constrained.decoder.sampling_params import RequestError
 from constrained.decoder.sequence import Sequence
-from constrained.decoder.vocabulary_check import check_matcher, check_vocabulary, never_written
+from constrained.decoder.transfer import upload
+from constrained.decoder.vocabulary_check import check_vocabulary
 from constrained.errors import ConstrainedError
 
 if TYPE_CHECKING:
     from constrained.decoder.models.base import BaseDecoder
 
 __all__ = ["Scheduler"]
-
-AFFORDABLE_TRIES = 8
-"""Near its token limit an output asks the sampler so often for another token before it takes the shortest way."""
 
 
 class Scheduler:
@@ -88,27 +77,24 @@ class Scheduler:
                  jump_forward: bool = True, small_heads: bool = True, drafter: Drafter | None = None,
                  draft_tokens: int = 8, deterministic: bool = False) -> None:
         check_vocabulary(model.config, vocabulary)
+        if prefill_chunk < 1 or step_tokens < 1 or draft_tokens < 1:
+            raise RequestError("prefill_chunk, step_tokens and draft_tokens must be at least 1")
         if cache is None:
             length = min(model.config.max_position, 4096) if max_len is None else max_len
             cache = model.new_cache(max_batch, length)
-        if prefill_chunk < 1 or step_tokens < 1 or draft_tokens < 1:
-            raise RequestError("prefill_chunk, step_tokens and draft_tokens must be at least 1")
+        else:
+            model.check_cache(cache)
         self.model = model
         self.vocabulary = vocabulary
         self.cache = cache
         self.deterministic = deterministic
-        self._text_of = TokenText(vocabulary)
-        never, device = never_written(model.config), model.device
-        self._free = free_bitmask(vocabulary, model.config.vocab_size, never, device)
-        self._free_endless = free_bitmask(vocabulary, model.config.vocab_size, never, device, ends=False)
+        self._admission = Admission(model, vocabulary, cache.max_len)
+        self._chooser = Chooser(model, jump_forward=jump_forward, small_heads=small_heads, deterministic=deterministic)
         self._prefill_chunk = prefill_chunk
         self._step_tokens = step_tokens
         self._prefix_cache = prefix_cache and not deterministic
-        self._jump_forward = jump_forward
-        self._small_heads = small_heads
         self._drafter = drafter
         self._draft_tokens = draft_tokens
-        self._on_cpu = model.device.type == "cpu"
         self._ids = count()
         self._admissions = count()
         self._incoming: deque[list[Sequence]] = deque()  # other threads append, the loop takes
@@ -123,38 +109,8 @@ class Scheduler:
 
     def submit(self, request: Request) -> int:
         """Queue a request; its id. Raises :class:`RequestError` or :class:`SamplingError` if it cannot be served."""
-        prompt = self._checked_prompt(request)
-        params = request.params
-        seeds = self._seeds(request)
-        vocab_size = self.model.config.vocab_size
-        ends = frozenset(self.vocabulary.stop_token_ids)
-        constrained = request.matcher is not None
-        own_stops = frozenset(params.stop_token_ids) if not constrained or params.stop_in_constraint else frozenset()
-        stops = params.stop if not constrained or params.stop_in_constraint else ()
         request_id = next(self._ids)
-        limit = min(params.max_tokens or self.cache.max_len, self.cache.max_len - len(prompt))
-        group: list[Sequence] = []
-        for index in range(params.n):
-            matcher = request.matcher.fork() if request.matcher is not None else None
-            guide = Guide(matcher, self.vocabulary.vocab_size,
-                          self._free_endless if params.ignore_eos else self._free)
-            group.append(Sequence(
-                request_id=request_id, index=index, request=request,
-                history=TokenHistory(prompt, params, vocab_size, self.model.device),
-                guide=guide, key=request_key(seeds[index], index if params.seed is None
-                                             or isinstance(params.seed, int) else 0),
-                seed=seeds[index],
-                detokenizer=Detokenizer(self._text_of, skip_special_tokens=params.skip_special_tokens, stops=stops,
-                                        include_stop=params.include_stop),
-                end_ids=own_stops if constrained or params.ignore_eos else own_stops | ends,
-                hidden_ids=own_stops | ends,
-                banned_ends=tuple(sorted(own_stops | ends)),
-                limit=limit,
-                budget=TokenBudget(self.vocabulary, guide, limit) if matcher is not None
-                and request.budget == "close" else None,
-                leader=group[0] if group else None,
-                logprobs=[] if params.logprobs is not None else None))
-            group[-1].usage.prompt_tokens = len(prompt)
+        group = self._admission.open(request, request_id)
         self._sequences[request_id] = group
         self._incoming.append(group)
         return request_id
@@ -245,8 +201,8 @@ class Scheduler:
                 try:
                     if sequence.guide.terminated:
                         sequence.finish("stop")
-                    elif self._jump_forward:
-                        sequence.extend_forced(single=self._on_cpu)
+                    else:
+                        self._chooser.extend_forced(sequence)
                 except Exception as error:  # the grammar's own failure ends its request alone
                     sequence.fail(error)
                 if not sequence.running:
@@ -269,9 +225,9 @@ class Scheduler:
         sequence.admitted_at = next(self._admissions)
         self._running.append(sequence)
 
-    def _plan(self) -> list[_Feed]:
+    def _plan(self) -> list[Feed]:
         """Which tokens each running output feeds: all decode rows, and prompt chunks up to the step's budget."""
-        feeds: list[_Feed] = []
+        feeds: list[Feed] = []
         total = 0
         for sequence in sorted(self._running, key=lambda s: s.admitted_at):
             if not sequence.running:
@@ -281,7 +237,7 @@ class Scheduler:
                 continue
             tokens = pending[: self._prefill_chunk]
             draft = self._draft(sequence) if len(tokens) == len(pending) else []
-            feeds.append(_Feed(sequence, tokens + draft, len(draft), frontier=len(tokens) == len(pending)))
+            feeds.append(Feed(sequence, tokens + draft, len(draft), frontier=len(tokens) == len(pending)))
             total += len(feeds[-1].tokens)
         feeds.sort(key=lambda f: f.sequence.slot)  # type: ignore[arg-type, return-value]
         return feeds
@@ -306,7 +262,7 @@ class Scheduler:
         sequence.usage.drafted_tokens += len(draft)
         return draft
 
-    def _make_room(self, batch: list[_Feed], error: CacheError) -> list[_Feed]:
+    def _make_room(self, batch: list[Feed], error: CacheError) -> list[Feed]:
         """Take the slot of the youngest output; it will be computed again later. The only one left fails."""
         youngest = max(batch, key=lambda f: f.sequence.admitted_at).sequence
         if len(self._running) == 1:
@@ -318,7 +274,7 @@ class Scheduler:
         return [feed for feed in batch if feed.sequence is not youngest]
 
     @torch.inference_mode()
-    def _advance(self, batch: list[_Feed]) -> None:
+    def _advance(self, batch: list[Feed]) -> None:
         """The forward pass, and the next tokens of the rows at their frontier."""
         batch = [feed for feed in batch if feed.sequence.running]
         if not batch:
@@ -330,7 +286,7 @@ class Scheduler:
         keep = max((feed.n_draft + 1 for feed in batch if feed.frontier), default=0)
         last_layer = self.model.config.n_layers
         out = self.model(
-            torch.from_numpy(ids).to(self.model.device, non_blocking=True), cache=self.cache,
+            upload(ids, self.model.device), cache=self.cache,
             slots=[feed.sequence.slot for feed in batch], lengths=[feed.sequence.cached for feed in batch],
             n_new=[len(feed.tokens) for feed in batch], logits_to_keep=keep,
             return_hidden=[last_layer] if keep else False, with_logits=False, batch_invariant=self.deterministic)
@@ -343,100 +299,12 @@ class Scheduler:
             if keep and feed.frontier:
                 hidden = out.hidden[last_layer][row]
                 feed.hidden = hidden[max(0, hidden.shape[0] - len(feed.tokens)) :]
-        active = [feed for feed in batch if feed.frontier]
-        while active:  # more than one round only where a draft token stood
-            self._choose_round(active)
-            active = [feed for feed in active if feed.sequence.running and feed.position() is not None]
+        self._chooser.choose(batch)
         for feed in batch:
             feed.settle()
             sequence = feed.sequence
             if self._prefix_cache and sequence.running and not feed.remembered and sequence.prefilled:
                 self.cache.remember(sequence.slot, sequence.tokens[: sequence.history.n_prompt])
-
-    def _choose_round(self, feeds: list[_Feed]) -> None:
-        """Choose and commit one token for each feed at its position."""
-        rows: list[tuple[_Feed, Row]] = []
-        full: list[tuple[_Feed, Legal]] = []
-        ready: list[tuple[_Feed, Choice, Row | None, Tensor | None]] = []
-        for feed in feeds:
-            sequence = feed.sequence
-            try:
-                legal = sequence.guide.legal()
-            except Exception as error:
-                sequence.fail(error)
-                continue
-            wants_raw = sequence.request.params.raw_logprobs
-            if legal.ids is None or wants_raw or not self._small_heads:
-                full.append((feed, legal))
-            elif legal.count == 1 and sequence.logprobs is None:
-                only = int(legal.ids[0])
-                ready.append((feed, Choice(only, sequence.bans_of(only)), None, None))
-            else:
-                small = legal.tensor(self.model.device)
-                rows.append((feed, self._row(feed, self.model.head(feed.state(), small), small)))
-        raw_of: dict[int, Tensor] = {}
-        if full:
-            logits = self._full_logits([feed for feed, _ in full])
-            wanted = any(feed.sequence.request.params.raw_logprobs for feed, _ in full)
-            masked = self._masked(logits.clone() if wanted else logits, [legal for _, legal in full])
-            for i, (feed, _) in enumerate(full):
-                rows.append((feed, self._row(feed, masked[i], None)))
-                if feed.sequence.request.params.raw_logprobs:
-                    raw_of[id(feed)] = logits[i]
-        chosen = choose([row for _, row in rows]) if rows else []
-        ready += [(feed, choice, row, raw_of.get(id(feed)))
-                  for (feed, row), choice in zip(rows, chosen, strict=True)]
-        for feed, choice, row, raw in ready:
-            self._commit(feed.sequence, choice, row, raw)
-
-    def _row(self, feed: _Feed, logits: Tensor, ids: Tensor | None) -> Row:
-        sequence = feed.sequence
-        return Row(logits, sequence.request.params, sequence.history, sequence.key, ids, sequence.banned_now())
-
-    def _full_logits(self, feeds: list[_Feed]) -> Tensor:
-        states = [feed.state() for feed in feeds]
-        if self.deterministic:
-            return torch.cat([self.model.head(state.unsqueeze(0)) for state in states])
-        return self.model.head(torch.stack(states))
-
-    def _masked(self, logits: Tensor, legal: list[Legal]) -> Tensor:
-        """``logits [B, V]`` with what is illegal removed, in place."""
-        words: dict[int, NDArray[np.int32]] = {}
-        n_words = (logits.shape[-1] + 31) // 32
-        for i, one in enumerate(legal):
-            if one.removed is not None:
-                if not one.everything:
-                    logits[i].index_fill_(0, one.removed, -math.inf)
-            elif self._on_cpu:
-                remove_illegal_row(logits[i], one.bitmask(n_words))
-            else:
-                words[i] = one.bitmask(n_words)
-        if words:
-            packed = torch.from_numpy(np.stack(list(words.values()))).to(logits.device, non_blocking=True)
-            rows = list(words)
-            logits[rows] = remove_illegal(logits[rows], packed)
-        return logits
-
-    def _commit(self, sequence: Sequence, choice: Choice, row: Row | None, raw: Tensor | None) -> None:
-        """Append the chosen (or queued) token to its output and what the grammar forces after it."""
-        try:
-            if choice.error is not None:
-                raise SamplingError(choice.error)
-            token, forced = choice.token, False
-            if sequence.forced_queue:  # the logits were wanted for their log-probability only
-                token, forced = sequence.forced_queue.popleft(), True
-            if sequence.budget is not None and not sequence.affordable(token):
-                token = _another(sequence, token, row)
-                sequence.forced_queue.clear()
-            entry: TokenLogprob | None = None
-            if sequence.logprobs is not None and row is not None:
-                entry = token_logprob(token, row.logits, sequence.request.params.logprobs or 0, ids=row.ids, raw=raw)
-            sequence.usage.lifted_bans += sequence.bans_of(token) if forced else choice.lifted
-            sequence.commit(token, forced=forced, logprob=entry)
-            if self._jump_forward and not sequence.forced_queue:
-                sequence.extend_forced(single=self._on_cpu)
-        except Exception as error:
-            sequence.fail(error)
 
     # -- ends --------------------------------------------------------------------------------------------------
 
@@ -482,96 +350,3 @@ class Scheduler:
             self._drafter.release(sequence)
         self.cache.free(sequence.slot)
         sequence.slot, sequence.cached = None, 0
-
-    # -- checks ------------------------------------------------------------------------------------------------
-
-    def _checked_prompt(self, request: Request) -> list[int]:
-        vocab_size = self.model.config.vocab_size
-        self.model.check_source(request.source_ids)
-        try:
-            prompt = [operator.index(token) for token in request.prompt_ids]
-        except TypeError:
-            raise RequestError("a prompt is a sequence of token ids") from None
-        if not prompt:
-            raise RequestError("the prompt is empty", hint="begin with the BOS token where there is no text")
-        if len(prompt) >= self.cache.max_len:
-            raise RequestError(f"a prompt of {len(prompt)} tokens leaves no room in a cache of {self.cache.max_len}",
-                               hint="shorten it, or make the cache longer")
-        params = request.params
-        named = (*prompt, *params.stop_token_ids, *(i for i, _ in params.bias_items))
-        wrong = next((token for token in named if not 0 <= token < vocab_size), None)
-        if wrong is not None:
-            raise RequestError(f"token id {wrong} is out of range: the model has {vocab_size}")
-        if request.matcher is not None and params.ignore_eos:
-            raise RequestError("ignore_eos with a constraint: the grammar ends the output")
-        if request.matcher is not None:
-            check_matcher(request.matcher, self.vocabulary)
-        return prompt
-
-    def _seeds(self, request: Request) -> list[int]:
-        seed, n = request.params.seed, request.params.n
-        if isinstance(seed, tuple):
-            if len(seed) != n:
-                raise SamplingError(f"{len(seed)} seeds for {n} samples", hint="give one seed, or one a sample")
-            return list(seed)
-        return [fresh_seed() if seed is None else seed] * n
-
-
-def _another(sequence: Sequence, token: int, row: Row | None) -> int:
-    """A token that leaves room for an end, instead of ``token``: the sampler's next choices, else the shortest way."""
-    if row is not None:
-        logits = row.logits.clone()
-        for _ in range(AFFORDABLE_TRIES):
-            column = token if row.ids is None else int(torch.searchsorted(row.ids, token))
-            logits[column] = -math.inf
-            (choice,) = choose([replace(row, logits=logits)])
-            if choice.error is not None:
-                break
-            token = choice.token
-            if sequence.affordable(token):
-                return token
-    return sequence.planned(token)
-
-
-class _Feed:
-    """What one output puts into a forward pass, and the outputs' hidden states at its last positions."""
-
-    __slots__ = ("base", "frontier", "hidden", "n_draft", "remembered", "sequence", "tokens")
-
-    def __init__(self, sequence: Sequence, tokens: list[int], n_draft: int, *, frontier: bool) -> None:
-        self.sequence = sequence
-        self.tokens = tokens
-        self.n_draft = n_draft
-        self.frontier = frontier
-        self.base = 0
-        self.hidden: Tensor | None = None
-        self.remembered = sequence.prefilled
-
-    def position(self) -> int | None:
-        """Index among ``tokens`` of the output's last token, if the pass has seen exactly the output's tokens."""
-        known = self.sequence.tokens
-        index = len(known) - 1 - self.base
-        if index >= len(self.tokens):
-            return None
-        first = len(self.tokens) - self.n_draft
-        return index if self.tokens[first : index + 1] == known[self.base + first :] else None
-
-    def state(self) -> Tensor:
-        """Hidden state ``[hidden]`` whose distribution is that of the next token."""
-        index = self.position()
-        assert index is not None and self.hidden is not None
-        return self.hidden[index - len(self.tokens)]
-
-    def settle(self) -> None:
-        """Count as cached only what the output kept of the draft."""
-        if not self.n_draft:
-            return
-        first = len(self.tokens) - self.n_draft
-        kept = self.sequence.tokens[self.base + first : self.base + len(self.tokens)]
-        same = 0
-        for ours, drafted in zip(kept, self.tokens[first:], strict=False):
-            if ours != drafted:
-                break
-            same += 1
-        self.sequence.cached = self.base + first + same
-        self.sequence.usage.accepted_tokens += same

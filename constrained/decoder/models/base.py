@@ -76,6 +76,14 @@ class BaseDecoder(nn.Module):
         """A cache of contiguous slots for this model, in its dtype and on its device."""
         return KVCache(self.config, n_slots, max_len, self.dtype, self.device)
 
+    def check_cache(self, cache: SlotTable) -> None:
+        """:class:`ModelError` unless this model can use ``cache``."""
+        if cache.dtype != self.dtype or cache.device != self.device:
+            raise ModelError(f"a cache of {cache.dtype} on {cache.device} cannot serve a model of {self.dtype} on "
+                             f"{self.device}")
+        if not cache.fits(self.config):
+            raise ModelError("the cache was made for a model of another size")
+
     def check_source(self, source_ids: Sequence[int] | None) -> None:
         """:class:`ModelError` unless a request may have this source text: only encoder-decoders read one."""
         if source_ids is not None:
@@ -113,11 +121,7 @@ class BaseDecoder(nn.Module):
                              f"{max(n_new, default=0)} tokens")
         if keep != "all" and (isinstance(keep, str) or keep < 0):
             raise ModelError(f"logits_to_keep must be 'all' or a count, not {keep!r}")
-        if cache.dtype != self.dtype or cache.device != self.device:
-            raise ModelError(f"a cache of {cache.dtype} on {cache.device} cannot serve a model of {self.dtype} on "
-                             f"{self.device}")
-        if not cache.fits(self.config):
-            raise ModelError("the cache was made for a model of another size")
+        self.check_cache(cache)
         cache.check_rows(slots, lengths, n_new)
         if input_ids.device.type == "cpu":  # on a GPU this would wait for the device; there the kernel asserts
             low, high = (int(bound) for bound in input_ids.aminmax())
