@@ -1,6 +1,6 @@
 """The generation loop against transformers' ``generate``: ratios, one thread, interleaved in one process.
 
-    python benchmarks/decoder.py SMOLLM2.gguf [--dtype float32] [--cases ...] [--repeats 5] [--engine constrained]
+    python benchmarks/decoder.py SMOLLM2.gguf [--dtype float32] [--cases ...] [--repeats 5]
 
 Each case runs ours and theirs in turn ``--repeats`` times and prints one JSON line: the median of both and the median
 of the ratios of neighbouring runs, in CPU time. The file is SmolLM2-135M-Instruct in Q4_1, or
@@ -11,30 +11,27 @@ of the ratios of neighbouring runs, in CPU time. The file is SmolLM2-135M-Instru
 - ``prefix``: time to the first token with 480 of 512 prompt tokens cached, against none;
 - ``forced``: what 16 forced tokens cost in steps;
 - ``lookup``: prompt-lookup speculation on a text that repeats itself, against none;
-- ``schemas``: the same instances written under their JSON Schemas and freely;
-- ``canonical``: whether forced tokens change greedy text (minutes; not in the default list);
-- ``batch64``: 64 requests with 64 schemas, continuous batching against the left-padded batch of transformers under
-  the same matchers.
-
-The last two read the shared data (``$CONSTRAINED_SHARED``); ``--engine llguidance`` runs them on that engine.
+- ``llamacpp1``, ``llamacpp8``: a decode step of ours against llama.cpp's (skipped where it is not installed);
+- ``schemas``, ``batch64``, ``canonical``: JSON under schemas (:mod:`decoder_constrained`; the last takes minutes and is
+  not in the default list).
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
 import statistics
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from decoder_model import transformers_model
+from decoder_constrained import Schemas
+from decoder_llamacpp import LlamaCpp
+from decoder_model import ours_decode, transformers_model
 
 from constrained.decoder.drafters import PromptLookup
 from constrained.decoder.generate import generate
@@ -50,9 +47,9 @@ PROMPT = 64
 class Bench:
     """The two models, loaded once."""
 
-    def __init__(self, path: Path, dtype: torch.dtype, quantized: bool, repeats: int, engine: str) -> None:
+    def __init__(self, path: Path, dtype: torch.dtype, quantized: bool, repeats: int) -> None:
         self.repeats = repeats
-        self.engine = engine
+        self.path = path
         loaded = load_model(path, dtype=dtype, quantized=quantized)
         self.ours, self.info = loaded.model, loaded.tokenizer_info
         self.theirs = transformers_model(path, torch.bfloat16 if quantized else dtype)
@@ -146,250 +143,17 @@ class Bench:
         self.report("prompt lookup on a repeating text (theirs: no draft)", "tokens/s", lambda: run(PromptLookup()),
                     lambda: run(None), lambda s: 48 / s, same_tokens=lambda: len(set(answers)) == 1)
 
-    def schemas(self) -> None:
-        """Each instance written under its schema and freely; in both its text overrules the model's choice."""
-        cases = list(self._instances(50))
-        skipped: list[str] = []
-        rows, forced, total, passes, mask_time, wall = [], 0, 0, 0, 0.0, 0.0
-        for name, schema, text in cases:
-            timed = Timed(self._matcher(schema))
-            start = time.process_time()
-            done = self._replay(text, timed)
-            ours = time.process_time() - start
-            if done is None:  # the engine refuses the instance as written, or forces another text
-                skipped.append(name)
-                continue
-            mask_time, wall = mask_time + timed.seconds, wall + ours
-            start = time.process_time()
-            plain = self._replay(text, None)
-            theirs = time.process_time() - start
-            rows.append((len(done.token_ids) / ours) / (len(plain.token_ids) / theirs))
-            forced += done.usage.forced_tokens
-            passes += done.usage.forward_passes
-            total += len(done.token_ids)
-        print(json.dumps({
-            "case": f"{self.label} {len(rows)} schemas, constrained against free ({self.engine})",
-            "unit": "ratio of tokens/s",
-            "ratio": round(statistics.median(rows), 2), "mean": round(statistics.mean(rows), 2),
-            "least": round(min(rows), 2), "tokens": total, "forced": round(forced / total, 3),
-            "tokens_a_pass": round(total / passes, 2), "mask_share": round(mask_time / wall, 4),
-            "skipped": skipped}), flush=True)
-
-    def _replay(self, text: str, matcher: Any) -> Any:
-        scheduler = Replay(self, text)
-        params = SamplingParams(temperature=0, max_tokens=900)
-        if matcher is None:
-            params = params.updated(max_tokens=len(self.info.encode(text) or []) + 1)
-        (answer,) = generate(scheduler, [self.tokens[:PROMPT]], params, [matcher])[0]
-        return answer if answer.finish_reason == "stop" and answer.text == text else None
-
-    def canonical(self) -> None:
-        """How often forced tokens leave greedy text as the plain masked run has it. The two may part where that run's
-        own tokens stop being the tokenizer's (often at the very end: ``}`` ``}`` for ``}}``), and only there."""
-        finished = same = canonical = same_prefix = 0
-        for _, schema, _ in self._instances(50):
-            answers = []
-            for options in ({}, {"jump_forward": False}):
-                scheduler = self.scheduler(1, 512, **options)
-                answers += generate(scheduler, [self._ask(schema)], SamplingParams(temperature=0, max_tokens=120),
-                                    [self._matcher(schema)])[0]
-            forced, plain = answers
-            if plain.finish_reason != "stop":
-                continue
-            finished += 1
-            same += forced.text == plain.text
-            tokens, wanted = plain.token_ids[:-1], self.info.encode(plain.text) or []
-            shared = next((i for i, (a, b) in enumerate(zip(tokens, wanted, strict=False)) if a != b), len(tokens))
-            canonical += shared == len(tokens) == len(wanted)
-            same_prefix += forced.text.encode().startswith(b"".join(map(self.info.token_bytes, tokens[:shared])))
-        print(json.dumps({
-            "case": f"{self.label} forced tokens against the plain masked run, greedy ({self.engine})",
-            "finished": finished, "same_text": same, "plain_run_canonical_to_its_end": canonical,
-            "same_as_far_as_the_plain_run_is_canonical": same_prefix}), flush=True)
-
-    def batch64(self) -> None:
-        from transformers import LogitsProcessor, LogitsProcessorList
-
-        cases = list(self._instances(64))
-        prompts = [self._ask(schema) for _, schema, _ in cases]
-        lengths = [len(prompt) for prompt in prompts]
-        params = SamplingParams(temperature=0, max_tokens=96)
-        schemas = [schema for _, schema, _ in cases]
-        vocab = self.ours.config.vocab_size
-
-        def ours() -> float:
-            scheduler = self.scheduler(32, 512)
-            matchers = [self._matcher(schema) for schema in schemas]
-            start = time.process_time()
-            answers = generate(scheduler, prompts, params, matchers)
-            seconds = time.process_time() - start
-            return seconds / sum(len(a.token_ids) for (a,) in answers)
-
-        class Mask(LogitsProcessor):  # type: ignore[misc]
-            def __init__(self, matchers: list[Any]) -> None:
-                self.matchers, self.start, self.count = matchers, 0, 0
-
-            def __call__(self, ids: Any, scores: Any) -> Any:
-                words = np.zeros((1, (vocab + 31) // 32), dtype=np.int32)
-                for i, matcher in enumerate(self.matchers):
-                    if ids.shape[1] > self.start and not matcher.is_terminated():
-                        matcher.accept_token(int(ids[i, -1]))
-                        self.count += 1
-                    if matcher.is_terminated():
-                        continue
-                    matcher.fill_next_token_bitmask(words, 0)
-                    allowed = np.unpackbits(words.view(np.uint8), bitorder="little")[:vocab]
-                    scores[i].masked_fill_(torch.from_numpy(allowed == 0), -torch.inf)
-                return scores
-
-        width = max(lengths)
-        padded = torch.tensor([[0] * (width - len(p)) + p for p in prompts])
-        attention = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts])
-
-        def theirs() -> float:
-            mask = Mask([self._matcher(schema) for schema in schemas])
-            mask.start = width
-            start = time.process_time()
-            self.theirs.generate(padded, attention_mask=attention, max_new_tokens=96, do_sample=False,
-                                 eos_token_id=list(self.info.stop_token_ids), pad_token_id=0,
-                                 logits_processor=LogitsProcessorList([mask]))
-            return (time.process_time() - start) / max(1, mask.count)
-
-        pairs = [(ours(), theirs()) for _ in range(max(1, self.repeats // 2))]  # minutes each: no warm-up
-        print(json.dumps({
-            "case": f"{self.label} 64 requests, 64 schemas ({self.engine})", "unit": "tokens/s",
-            "ours": round(1 / statistics.median(one for one, _ in pairs), 2),
-            "theirs": round(1 / statistics.median(two for _, two in pairs), 2),
-            "ratio": round(statistics.median(two / one for one, two in pairs), 2),
-            "prompt_tokens": [min(lengths), round(statistics.median(lengths)), max(lengths)]}), flush=True)
-
-    def _ask(self, schema: Any, most: int = 300) -> list[int]:
-        """A chat turn that asks for an instance of ``schema``, whose text is cut at ``most`` tokens."""
-        start, end = (self.info.token_ids_by_text[f"<|im_{name}|>"][0] for name in ("start", "end"))
-        text = self.info.encode(f"user\nWrite one JSON value for this schema: {json.dumps(schema)}") or []
-        newline = self.info.encode("\n") or []
-        return [start, *text[:most], end, *newline, start, *(self.info.encode("assistant\n") or [])]
-
-    def _instances(self, count: int) -> Iterator[tuple[str, Any, str]]:
-        """The first schemas of the sample, in file order, with a valid instance of 20 to 400 tokens."""
-        root = Path(os.environ.get("CONSTRAINED_SHARED") or Path(__file__).resolve().parents[2] / "shared")
-        with gzip.open(root / "data" / "maskbench" / "dev.jsonl.gz", "rt", encoding="utf-8") as lines:
-            for line in lines:
-                case = json.loads(line)
-                for test in case["tests"]:
-                    text = json.dumps(test["data"], ensure_ascii=False, separators=(",", ":")) if test["valid"] else ""
-                    ids = self.info.encode(text) if text else None
-                    if ids and 20 <= len(ids) <= 400:
-                        try:
-                            self._matcher(case["schema"])
-                        except ValueError:
-                            break
-                        yield case["name"], case["schema"], text
-                        count -= 1
-                        break
-                if count == 0:
-                    return
-
-    def _matcher(self, schema: Any) -> Any:
-        if self.engine == "llguidance":
-            return LLGuidance(self.info, schema)
-        import constrained
-
-        if not hasattr(self, "_compiler"):
-            self._compiler: Any = constrained.GrammarCompiler(self.info)
-        return constrained.GrammarMatcher(self._compiler.compile_json_schema(schema))
-
-
-class Replay(Scheduler):
-    """A scheduler that does all the work of choosing and then takes the next canonical token of a given text."""
-
-    def __init__(self, bench: Bench, text: str) -> None:
-        super().__init__(bench.ours, bench.info, max_batch=1, max_len=PROMPT + 900, prefix_cache=False)
-        self._info, self._text = bench.info, text
-
-    def _commit(self, sequence: Any, choice: Any, row: Any, raw: Any) -> None:
-        written = len(b"".join(self._info.token_bytes(t) for t in sequence.history.output).decode("utf-8", "ignore"))
-        rest = self._info.encode(self._text[written:]) or list(self._info.stop_token_ids[:1])
-        super()._commit(sequence, type(choice)(rest[0]), row, raw)
-
-
-class Timed:
-    """A matcher that counts the time spent in it."""
-
-    def __init__(self, matcher: Any, parent: Timed | None = None) -> None:
-        self._matcher, self._root, self.seconds = matcher, parent or self, 0.0
-
-    def fork(self) -> Timed:
-        return Timed(self._matcher.fork(), self._root)
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._matcher, name)
-
-        def timed(*args: Any) -> Any:
-            start = time.perf_counter()
-            try:
-                return method(*args)
-            finally:
-                self._root.seconds += time.perf_counter() - start
-
-        return timed
-
-
-class LLGuidance:
-    """llguidance behind the matcher's names."""
-
-    tokenizer: Any = None
-
-    def __init__(self, info: Any, schema: Any, matcher: Any = None) -> None:
-        import llguidance
-
-        if LLGuidance.tokenizer is None:
-            class Wrapped:
-                def __init__(self) -> None:
-                    self.eos_token_id, self.bos_token_id = info.stop_token_ids[0], 1
-                    self.tokens = [info.token_bytes(i) or b"\xff<%d>" % i for i in range(info.vocab_size)]
-                    self.special_token_ids = sorted(info.special_token_ids)
-
-                def __call__(self, text: Any) -> list[int]:
-                    return list(info.encode(text if isinstance(text, str) else text.decode()) or [])
-
-            LLGuidance.tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(Wrapped()))
-        self.info, self.ended = info, False
-        if matcher is None:
-            grammar = llguidance.LLMatcher.grammar_from_json_schema(
-                json.dumps(schema), defaults={"whitespace_flexible": False})
-            matcher = llguidance.LLMatcher(LLGuidance.tokenizer, grammar)
-            if matcher.is_error():
-                raise ValueError(matcher.get_error())
-        self.matcher = matcher
-
-    def accept_token(self, token: int) -> bool:
-        if token in self.info.stop_token_ids:
-            self.ended = self.ended or bool(self.matcher.is_accepting())
-            return self.ended
-        return bool(self.matcher.try_consume_tokens([token]) == 1)
-
-    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
-        self.matcher.unsafe_compute_mask_ptr(bitmask[index].ctypes.data, bitmask.shape[1] * 4)
-        return True
-
-    def compute_ff_tokens(self) -> list[int]:
-        return [] if self.ended else list(self.matcher.compute_ff_tokens())
-
-    def rollback(self, n: int = 1) -> None:
-        if self.ended:
-            self.ended, n = False, n - 1
-        if n:
-            self.matcher.rollback(n)
-
-    def fork(self) -> LLGuidance:
-        return LLGuidance(self.info, None, self.matcher.deep_copy())
-
-    def is_terminated(self) -> bool:
-        return self.ended
-
-    def is_completed(self) -> bool:
-        return bool(self.matcher.is_accepting())
+    def llamacpp(self, batch: int) -> None:
+        """One decode step of each, forward pass and argmax, without either side's loop."""
+        theirs = LlamaCpp.load(self.path, batch)
+        if theirs is None:
+            print(json.dumps({"case": f"{self.label} decode step B={batch} against llama.cpp", "skipped":
+                              "llama-cpp-python is not installed"}), flush=True)
+            return
+        prompt = self.tokens[:PROMPT]
+        ours = ours_decode(self.ours, batch, torch.tensor([prompt]))
+        self.report(f"decode step B={batch} against llama.cpp {theirs.version}", "tokens/s", ours,
+                    lambda: theirs.step_seconds(prompt, STEPS), lambda s: batch / s)
 
 
 def overhead(repeats: int) -> None:
@@ -438,8 +202,9 @@ def main() -> None:
     parser.add_argument("--dtype", default="float32")
     parser.add_argument("--quantized", action="store_true", help="Q4_1 weights against transformers in bfloat16")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--engine", choices=("constrained", "llguidance"), default="constrained")
-    parser.add_argument("--cases", default="overhead,decode1,decode8,sampled8,prefix,forced,lookup,schemas,batch64")
+    parser.add_argument("--whitespace", choices=("compact", "any"), default="compact", help="of the schemas' grammars")
+    parser.add_argument("--cases", default="overhead,decode1,decode8,sampled8,prefix,forced,lookup,llamacpp1,llamacpp8,"
+                                            "schemas,batch64")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
     from transformers.utils import logging
@@ -456,8 +221,9 @@ def main() -> None:
     if options.gguf is None:
         raise SystemExit("name the GGUF file, or set CONSTRAINED_SMOLLM2")
     dtype = torch.bfloat16 if options.quantized else getattr(torch, options.dtype)
-    bench = Bench(Path(options.gguf), dtype, options.quantized, options.repeats, options.engine)
+    bench = Bench(Path(options.gguf), dtype, options.quantized, options.repeats)
     greedy = SamplingParams(temperature=0)
+    schemas: Schemas | None = None
     for case in cases:
         if case.startswith("decode"):
             size = int(case.removeprefix("decode"))
@@ -466,6 +232,11 @@ def main() -> None:
             size = int(case.removeprefix("sampled"))
             bench.decode(size, SamplingParams(temperature=0.7, top_p=0.9, seed=0), f"sampled B={size}", do_sample=True,
                          temperature=0.7, top_p=0.9, top_k=0)
+        elif case.startswith("llamacpp"):
+            bench.llamacpp(int(case.removeprefix("llamacpp")))
+        elif case in ("schemas", "batch64", "canonical"):
+            schemas = schemas or Schemas(bench, options.whitespace)
+            {"schemas": schemas.written, "batch64": schemas.batch64, "canonical": schemas.canonical}[case]()
         else:
             getattr(bench, case)()
 
