@@ -1,9 +1,9 @@
 """The cases of ``benchmarks/decoder.py`` that write JSON under a schema.
 
 They read the shared data (``$CONSTRAINED_SHARED``): the first schemas of its sample, in file order, that have a valid
-instance of 20 to 400 tokens. Grammars are compiled for compact JSON (``any_whitespace=False``, no blanks after ``:`` and
-``,``), which is how the instances are written; ``--whitespace any`` takes the default, in which the grammar leaves blanks
-open and so forces less.
+instance of 20 to 400 tokens. Grammars are compiled for compact JSON (``any_whitespace=False``, no blanks after ``:``
+and ``,``), which is how the instances are written; ``--whitespace any`` takes the default, in which the grammar leaves
+blanks open and so forces less.
 """
 
 from __future__ import annotations
