@@ -49,6 +49,9 @@ class Limits:
     max_live_search: int = 50_000
     """States searched to prove that a vocabulary without single-byte tokens can finish a text. About 1 us each."""
 
+    max_guard_sets: int = 1_000
+    """Sets of ``NotFollowedBy`` conditions that are watched at the same time. Up to 4 kB and a ms to compile each."""
+
     max_schema_alternatives: int = 20_000
     """Alternatives that the combinators of one JSON Schema may make in all. About 5 us each."""
 

@@ -24,6 +24,7 @@ from constrained.grammar.ir import (
     Choice,
     Expr,
     Literal,
+    NotFollowedBy,
     Reference,
     Repeat,
     RuleSet,
@@ -75,8 +76,8 @@ class Network:
     """Positions and edges while they are being made. Position 0 is unused, 1 is END, 2 is HOLE."""
 
     __slots__ = (
-        "accept", "byte_edges", "call_edges", "eps", "loops", "origin", "rule_entry", "rule_exit", "rule_names",
-        "rule_range", "sets", "token_edges", "token_sets",
+        "accept", "byte_edges", "call_edges", "eps", "guard_dfas", "guards", "loops", "origin", "rule_entry",
+        "rule_exit", "rule_names", "rule_range", "sets", "token_edges", "token_sets",
     )
 
     def __init__(self) -> None:
@@ -88,6 +89,9 @@ class Network:
         """Position -> (body rule, minimum, maximum or -1, next position)."""
         self.sets: dict[int, SetLoop] = {}
         """Position -> what may be written there in any order."""
+        self.guards: dict[int, tuple[int, int]] = {}
+        """Position -> (what must not follow: an index into ``guard_dfas``, next position)."""
+        self.guard_dfas: list[ByteDfa] = []
         self.origin: list[int] = [-1, -1, -1]
         """The rule whose text each position was written in (an index into ``rule_names``)."""
         self.rule_names: list[str] = []
@@ -132,6 +136,7 @@ class _Builder:
         self.kept: list[Expr] = []  # keeps loop bodies alive: loop_rules is keyed by identity
         self.sizes: dict[int, tuple[Expr, int]] = {}
         self.token_set_ids: dict[frozenset[int], int] = {}
+        self.guard_ids: dict[int, int] = {}  # by identity of the automaton, which the network keeps alive
 
     def run(self, root: str) -> Network:
         net = self.net
@@ -231,6 +236,13 @@ class _Builder:
                 self.dfa(text_until(node.stops, node.consume), start, end, origin)
             elif kind is ByteDfa:
                 self.dfa(node, start, end, origin)
+            elif kind is NotFollowedBy:
+                known = self.guard_ids.setdefault(id(node.dfa), len(net.guard_dfas))
+                if known == len(net.guard_dfas):
+                    net.guard_dfas.append(node.dfa)
+                guard = net.position(origin)
+                eps[start].append(guard)
+                net.guards[guard] = (known, end)
             else:  # pragma: no cover - the IR is closed
                 raise TypeError(f"not an expression: {node!r}")
 
@@ -389,7 +401,7 @@ class _Builder:
                     stack.append(self.rules[node.name])
                 else:
                     total += UNROLL_POSITIONS + 1  # a call is worth a register, not copies
-            elif isinstance(node, (AnyTextUntil, ByteDfa, Unordered)):
+            elif isinstance(node, (AnyTextUntil, ByteDfa, NotFollowedBy, Unordered)):
                 total += UNROLL_POSITIONS + 1
             elif isinstance(node, Repeat):
                 total += 1 if (node.maximum or node.minimum) <= 1 else UNROLL_POSITIONS + 1

@@ -134,6 +134,9 @@ def _copy(net: Network, low: int, high: int) -> int:
         net.call_edges.append([(rule, to + shift) for rule, to in net.call_edges[p]])
         if p in net.token_edges:
             net.token_edges[p + shift] = [(t, to + shift) for t, to in net.token_edges[p]]
+        if p in net.guards:
+            guard, after = net.guards[p]
+            net.guards[p + shift] = (guard, after + shift)
         if p in net.loops:
             rule, least, most, after = net.loops[p]
             net.loops[p + shift] = (rule, least, most, after + shift)

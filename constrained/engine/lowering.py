@@ -15,11 +15,12 @@ from heapq import heappop, heappush
 
 from constrained.engine.build import Network, SetLoop, build_network
 from constrained.engine.byte_classes import byte_classes
+from constrained.engine.guards import GuardTables, check_guards, guard_edges, guard_tables
 from constrained.engine.left_corner import remove_left_recursion
 from constrained.engine.regions import find_regions
 from constrained.errors import GrammarError, UnsatisfiableGrammarError
 from constrained.grammar.ir import RuleSet, TokenReference
-from constrained.kernel.program import FAR, Program
+from constrained.kernel.program import FAR, GUARD, Program
 from constrained.limits import Limits
 
 __all__ = ["TOKEN_COST", "lower"]
@@ -54,6 +55,7 @@ def lower(
         if nullable.intersection(set_loop.items):
             raise GrammarError("an item of a group in any order can be empty",
                                hint="make the item non-empty and leave it out of `required` instead")
+    check_guards(net)
     starts, order = remove_left_recursion(net, limits)
     root = net.position(0)
     last = net.position(0)
@@ -71,9 +73,13 @@ def lower(
                  "makes everything that needs it impossible",
         )
     _drop_dead(net, position_min, rule_min)
-    byte_class, class_byte = byte_classes(net.byte_edges)
+    byte_class, class_byte = byte_classes([*net.byte_edges, *guard_edges(net)] if net.guards else net.byte_edges)
+    guards = guard_tables(net, starts, byte_class, class_byte, limits)
+    if net.guards and guards.out_offsets[root] == guards.out_offsets[root + 1]:
+        raise UnsatisfiableGrammarError("no text fits the grammar: what may follow is what must not follow",
+                                        hint="see what stands behind each NotFollowedBy")
     return _flatten(net, root, starts, order, position_min, rule_min, byte_class, class_byte,
-                    regions, position_region, loop_region)
+                    regions, position_region, loop_region, guards)
 
 
 def _drop_bytes(net: Network, unspellable: frozenset[int]) -> None:
@@ -111,6 +117,8 @@ def _nullable_rules(net: Network) -> set[int]:
             work.extend(blocked.pop(rule, ()))
         seen = reached[rule]
         targets = list(net.eps[p])
+        if p in net.guards:
+            targets.append(net.guards[p][1])
         for callee, to in net.call_edges[p]:
             if callee in nullable:
                 targets.append(to)
@@ -166,6 +174,8 @@ def _shortest(net: Network, starts: list[int]) -> tuple[list[int], list[int]]:
     for p, targets in enumerate(net.eps):
         for to in targets:
             eps_into[to].append(p)
+    for p, (_, to) in net.guards.items():
+        eps_into[to].append(p)
     for p, calls in enumerate(net.call_edges):
         for rule, to in calls:
             call_into[to].append((p, rule))
@@ -284,6 +294,7 @@ def _drop_dead(net: Network, position_min: list[int], rule_min: list[int]) -> No
             net.token_edges.pop(p, None)
             net.loops.pop(p, None)
             net.sets.pop(p, None)
+            net.guards.pop(p, None)
     for p, edges in enumerate(net.byte_edges):
         if edges:
             net.byte_edges[p] = [e for e in edges if position_min[e[2]] < FAR]
@@ -298,7 +309,7 @@ def _drop_dead(net: Network, position_min: list[int], rule_min: list[int]) -> No
 
 def _flatten(net: Network, root: int, starts: list[int], order: list[int], position_min: list[int],
              rule_min: list[int], byte_class: array[int], class_byte: array[int], regions: list[bytes],
-             position_region: list[int], loop_region: dict[int, int]) -> Program:
+             position_region: list[int], loop_region: dict[int, int], guards: GuardTables) -> Program:
     n = len(net.origin)
     offsets: list[int] = []
     edge_a: list[int] = []
@@ -331,7 +342,7 @@ def _flatten(net: Network, root: int, starts: list[int], order: list[int], posit
     for p in net.accept:
         accept[p] = 1
     position_loop = array("i", [-1]) * n
-    loops = sorted([*net.loops, *net.sets])
+    loops = sorted([*net.loops, *net.sets, *net.guards])
     items: list[int] = []
     first: list[int] = []
     separators = [-1] * len(loops)
@@ -341,6 +352,9 @@ def _flatten(net: Network, root: int, starts: list[int], order: list[int], posit
     for index, p in enumerate(loops):
         position_loop[p] = index
         items.append(len(first))
+        if p in net.guards:
+            shapes.append((GUARD, guards.begin[net.guards[p][0]], -1, net.guards[p][1]))
+            continue
         set_loop = net.sets.get(p)
         if set_loop is None:
             shapes.append(net.loops[p])
@@ -379,4 +393,7 @@ def _flatten(net: Network, root: int, starts: list[int], order: list[int], posit
         class_byte=class_byte,
         regions=regions,
         token_sets=net.token_sets,
+        n_pending=guards.n_pending, pending_step=guards.step, pending_join=guards.join,
+        pair_position=guards.pair_position, pair_pending=guards.pair_pending,
+        out_offsets=guards.out_offsets, outs=guards.outs,
     )

@@ -141,7 +141,8 @@ def _bytes_only(net: Network, start: int, most: int = 2000) -> list[int] | None:
     seen = {start}
     found = [start]
     for p in found:
-        if net.call_edges[p] or p in net.token_edges or p in net.loops or p in net.sets or len(found) > most:
+        if net.call_edges[p] or p in net.token_edges or p in net.loops or p in net.sets or p in net.guards \
+                or len(found) > most:
             return None
         for to in _successors(net, p):
             if to not in seen:

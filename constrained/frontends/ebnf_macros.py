@@ -1,8 +1,9 @@
 r"""Macros of the EBNF dialect: ``Name(arguments)`` where no rule has that name.
 
-``Token`` and ``ExcludeToken`` are XGrammar's; ``AnyTextUntil``, ``Bytes``, ``ByteDfa``, ``NotFollowedBy`` and ``Unordered``
-write the nodes of the grammar IR that have no other notation, so that every grammar can be printed and read again. Arguments are
-strings, integers, ``true``/``false`` and tuples of these, by position or as ``name=value``, as in XGrammar.
+``Token`` and ``ExcludeToken`` are XGrammar's; ``AnyTextUntil``, ``Bytes``, ``ByteDfa``, ``NotFollowedBy`` and
+``Unordered`` write the nodes of the grammar IR that have no other notation, so that every grammar can be printed and
+read again. Arguments are strings, integers, ``true``/``false`` and tuples of these, by position or as ``name=value``,
+as in XGrammar.
 """
 
 from __future__ import annotations

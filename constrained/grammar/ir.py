@@ -130,7 +130,7 @@ class ByteDfa:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NotFollowedBy:
-    """Nothing is read here, but the text after this point, to the end of the whole text, begins with no text of ``dfa``.
+    """Nothing is read, but the text after this point, to the end of the whole text, begins with no text of ``dfa``.
 
     The text goes on through the ends of rules: what follows is what is really written, not what this rule says. Where a
     grammar names a token that is no text, nothing of ``dfa`` follows. This is how a lexer that reads as far as it can

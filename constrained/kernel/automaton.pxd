@@ -8,6 +8,7 @@ cdef int HOLE_NODE
 cdef unsigned long long MIX
 cdef long long FAR
 cdef int CHOOSING
+cdef int GUARD
 cdef int FAR_LOW
 cdef int FAR_HIGH
 cdef int* grow_int(int* old, Py_ssize_t count) noexcept nogil
@@ -64,6 +65,20 @@ cdef class Automaton:
     cdef int g_pool_len
     cdef int g_pool_cap
     cdef int g_table_size
+    cdef int lv_len
+    cdef int lv_cap
+    cdef int n_pending
+    cdef int n_pairs
+    cdef int guard_loop
+    cdef int guard_det
+    cdef int* lv_c
+    cdef int* lv_n
+    cdef int* q_step
+    cdef int* q_join
+    cdef int* q_pair_p
+    cdef int* q_pair_c
+    cdef int* q_off
+    cdef int* q_outs
     cdef int m_size
     cdef int m_count
     cdef int buf_cap
@@ -183,6 +198,15 @@ cdef class Automaton:
     cdef int _rehash_nodes(self) except -1 nogil
     cdef int push(self, int d, int n) except -1 nogil
     cdef int loop_return(self, int loop, int c, int n) except -1 nogil
+    cdef int _guard(self, int loop, int n) except -1 nogil
+    cdef int add_guarded(self, int c, int n) except -1 nogil
+    cdef int _joined(self, int a, int b) except -1 nogil
+    cdef int _drop_dead(self, int base) except -1 nogil
+    cdef bint _lives(self, int d, int c, int n) except -1 nogil
+    cdef bint _plain_lives(self, int d, int n) except -1 nogil
+    cdef int _frame_lives(self, int d, int c, int n) except -1 nogil
+    cdef int _push_lives(self, int c, int n) except -1 nogil
+    cdef bint _node_lives(self, int c, int n) except -1 nogil
     cdef int _register(self, int words) except -1 nogil
     cdef int _rehash_registers(self) except -1 nogil
     cdef bint _written(self, int c, int i) noexcept nogil
@@ -201,6 +225,7 @@ cdef class Automaton:
     cdef int _new_row(self, int node) except -1 nogil
     cdef int row_of(self, int node) except -1 nogil
     cdef int build(self, int row, int k) except -1 nogil
+    cdef int step_thread(self, int d, int n, int c, int k) except -1 nogil
     cdef int step(self, int row, int k) except -1 nogil
     cdef int step_token(self, int node, int token_set) except -1 nogil
     cdef bint is_complete(self, int node) noexcept nogil
@@ -210,3 +235,4 @@ cdef class Automaton:
     cdef bint has_frames(self, int v) except -1 nogil
     cdef int recount(self, int v, int loop, int c) except -1 nogil
     cdef int first_classes(self, int node, int* out) except -1 nogil
+    cdef int first_guarded(self, int c, int node, int* out) except -1 nogil

@@ -16,6 +16,8 @@ Data
                register of a counted loop, else 0. **States and stack sets are the same thing**: a tail is
                the state that the machine is in when the callee has ended, so returning is a union.
     thread     one way to read a byte from a node: ``(det, tail)`` after all calls are entered.
+    guard      an element (guard, pending id, node): the stacks of the node, as long as what must not follow does not
+               (``engine.guards``). Its node has no guards itself and no END, which stands beside it.
     row        ``rows[r + class]``: the row of the next node, 0 dead, -1 not built yet. Rows are only made
                for nodes that are stepped from.
 
@@ -28,7 +30,8 @@ Canonical form (without it equal states get different ints and every cache starv
 
 Lowering guarantees: a call consumes at least one byte (nullable calls have an epsilon beside them), no rule
 reaches itself by calls before its first byte (left recursion is rewritten), every position can be completed.
-So the entry of calls ends, and no reachable node is a dead end.
+So the entry of calls ends, and no reachable node is a dead end. Where there are guards, ``canonical`` drops the
+elements that every continuation kills, by the tables of ``engine.guards``.
 
 Cost: a known step is one load. A first step is 50-300 ns for each live thread.
 Invariants: ids only grow within an epoch; nothing is dropped while ``epoch`` stays the same. ``lock`` guards
@@ -52,6 +55,7 @@ HOLE_NODE = cython.declare(cython.int, 2)
 MIX = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 FAR = cython.declare(cython.longlong, 1 << 60)
 CHOOSING = cython.declare(cython.int, 1 << 28)
+GUARD = cython.declare(cython.int, -3)
 FAR_LOW = cython.declare(cython.int, 0x3FFFFFF0)
 FAR_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
 
@@ -222,6 +226,19 @@ class Automaton:
         self.cls = copy_ints(self.cls, program.byte_class)
         self.cls_rep = copy_ints(self.cls_rep, program.class_byte)
         self.start_position = program.start
+        self.n_pending = program.n_pending
+        self.n_pairs = len(program.pair_position)
+        self.q_step = copy_ints(self.q_step, program.pending_step)
+        self.q_join = copy_ints(self.q_join, program.pending_join)
+        self.q_pair_p = copy_ints(self.q_pair_p, program.pair_position)
+        self.q_pair_c = copy_ints(self.q_pair_c, program.pair_pending)
+        self.q_off = copy_ints(self.q_off, program.out_offsets)
+        self.q_outs = copy_ints(self.q_outs, program.outs)
+        self.guard_loop = -1
+        for i in range(self.n_loops):
+            if self.l_rule[i] == GUARD:
+                self.guard_loop = i
+                break
         self.n_token_sets = program.n_token_sets
         self.p_min = grow_long(self.p_min, self.n_positions + 1)
         for i in range(self.n_positions):
@@ -270,6 +287,12 @@ class Automaton:
             free(self.g_len)
             free(self.g_pool)
             free(self.g_table)
+            free(self.q_step)
+            free(self.q_join)
+            free(self.q_pair_p)
+            free(self.q_pair_c)
+            free(self.q_off)
+            free(self.q_outs)
             free(self.mark)
             free(self.own)
             free(self.pend_tail)
@@ -311,6 +334,8 @@ class Automaton:
             free(self.tr_n)
             free(self.un_a)
             free(self.un_b)
+            free(self.lv_c)
+            free(self.lv_n)
             free(self.m_kind)
             free(self.m_a)
             free(self.m_b)
@@ -423,6 +448,7 @@ class Automaton:
         self.it_len = 0
         self.tr_len = 0
         self.un_len = 0
+        self.lv_len = 0
         self.m_count = 0
         self.split_len = 0
         self.g_count = 0
@@ -464,6 +490,9 @@ class Automaton:
         self.intern_det(1)
         self.buf[0] = HOLE_DET
         self.intern_det(1)
+        self.guard_det = -1 if self.guard_loop < 0 else self.loop_det(self.guard_loop)
+        for i in range(self.n_pairs):
+            self.memo_put(9, self.q_pair_p[i], self.q_pair_c[i], self.n_positions + i)
         self._new_row(-1)
         for i in range(self.n_classes):
             self.rows[i] = 0
@@ -490,6 +519,7 @@ class Automaton:
         self.it_len = 0
         self.tr_len = 0
         self.un_len = 0
+        self.lv_len = 0
         self.heap_len = 0
         for i in range(self.n_rules):
             self.pend_tail[i] = 0
@@ -951,6 +981,9 @@ class Automaton:
             for i in range(self.d_len[d]):
                 p = self.d_pool[self.d_off[d] + i]
                 if self.p_loop[p] >= 0:
+                    if self.l_rule[self.p_loop[p]] == GUARD:
+                        self._guard(self.p_loop[p], n)
+                        continue
                     p = self.loop_det(self.p_loop[p])
                     self.add_item(p, 0, n)
         if self.d_flags[d] & 1:
@@ -971,9 +1004,12 @@ class Automaton:
     @cython.exceptval(-1, check=False)
     def canonical(self, base: cython.int) -> cython.int:
         """The node of the elements ``it[base:]``, which are consumed. Element order does not matter."""
-        n: cython.int = self.it_len - base
+        n: cython.int
         i: cython.int
         w: cython.int
+        if self.guard_loop >= 0:
+            self._drop_dead(base)
+        n = self.it_len - base
         if n > 1:
             sort_triples(self.it_d, self.it_c, self.it_n, base, self.it_len)
             w = base + 1
@@ -993,7 +1029,7 @@ class Automaton:
         if self.it_len - base > self.max_threads:
             w = -1
             for i in range(base, self.it_len):
-                if self.d_loop[self.it_d[i]] >= 0:
+                if self.d_loop[self.it_d[i]] >= 0 and self.it_d[i] != self.guard_det:
                     w = self.d_loop[self.it_d[i]]
                     break
             i = self.it_len - base
@@ -1235,6 +1271,8 @@ class Automaton:
         total: cython.longlong
         if loop < 0:
             return self.d_min[d]
+        if self.l_rule[loop] == GUARD:
+            return 0  # the rest is its node's; a lower bound, for the guard may kill the shortest way
         if self.l_rule[loop] < 0:
             return self._set_min(loop, c)
         rounds = self.l_min[loop] - c
@@ -1338,6 +1376,209 @@ class Automaton:
                 self.l_next_det[loop] = self.intern_det(d)
             self.add_pair(self.l_next_det[loop], n)
         return self.canonical(base)
+
+    # ---- guards: what must not follow ----------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _guard(self, loop: cython.int, n: cython.int) -> cython.int:
+        """Append what guard position ``loop`` over the stacks ``n`` stands for."""
+        d: cython.int
+        if self.l_min[loop] < 0:
+            return 0
+        if self.l_next_det[loop] < 0:
+            self.buf[0] = self.l_next[loop]
+            d = self.closure(1)
+            self.l_next_det[loop] = self.intern_det(d)
+        n = self.push(self.l_next_det[loop], n)  # calls itself once for each guard right behind: few
+        return self.add_guarded(self.l_min[loop], n)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def add_guarded(self, c: cython.int, n: cython.int) -> cython.int:
+        """Append the stacks ``n`` under pending id ``c``: END beside them, guards in them joined with ``c``."""
+        i: cython.int
+        d: cython.int
+        base: cython.int
+        mixed: cython.bint = False
+        if n == 0:
+            return 0
+        if c == 0:
+            return self.add_elements(n)
+        for i in range(self.n_off[n], self.n_off[n] + self.n_len[n]):
+            d = self.el_d[i]
+            if d == END_DET:
+                self.add_item(END_DET, 0, 0)
+                mixed = True
+            elif d == self.guard_det:
+                self.add_item(d, self._joined(c, self.el_c[i]), self.el_n[i])
+                mixed = True
+        if not mixed:
+            return self.add_item(self.guard_det, c, n)
+        base = self.it_len
+        for i in range(self.n_off[n], self.n_off[n] + self.n_len[n]):
+            d = self.el_d[i]
+            if d != END_DET and d != self.guard_det:
+                self.add_item(d, self.el_c[i], self.el_n[i])
+        n = self.canonical(base)
+        if n != 0:
+            self.add_item(self.guard_det, c, n)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _joined(self, a: cython.int, b: cython.int) -> cython.int:
+        c: cython.int = self.q_join[a * self.n_pending + b]
+        if c < 0:
+            with cython.gil:
+                raise RuntimeError("two guards meet that were not expected to")
+        return c
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _drop_dead(self, base: cython.int) -> cython.int:
+        """Drop from ``it[base:]`` what can only be killed."""
+        i: cython.int
+        w: cython.int = base
+        for i in range(base, self.it_len):
+            if self._lives(self.it_d[i], self.it_c[i], self.it_n[i]):
+                self.it_d[w] = self.it_d[i]
+                self.it_c[w] = self.it_c[i]
+                self.it_n[w] = self.it_n[i]
+                w += 1
+        self.it_len = w
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _lives(self, d: cython.int, c: cython.int, n: cython.int) -> cython.bint:
+        """Whether some text from this element reaches the end without being killed."""
+        if d <= HOLE_DET:
+            return True
+        if n == 0:
+            return False
+        if d == self.guard_det:
+            return self._node_lives(c, n)
+        return self._plain_lives(d, n)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _plain_lives(self, d: cython.int, n: cython.int) -> cython.bint:
+        """``_lives`` for an element that is no guard: it does if a pair that it can end with does."""
+        i: cython.int
+        j: cython.int
+        p: cython.int
+        for i in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
+            p = self.d_pool[i]
+            for j in range(self.q_off[p], self.q_off[p + 1]):
+                if self.q_outs[j] == 0:
+                    return True
+        for i in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
+            p = self.d_pool[i]
+            for j in range(self.q_off[p], self.q_off[p + 1]):
+                if self._node_lives(self.q_outs[j], n):
+                    return True
+        return False
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _frame_lives(self, d: cython.int, c: cython.int, n: cython.int) -> cython.int:
+        """1 or 0 for det ``d`` under ``c`` over the stacks ``n``; 2 if pairs were pushed that must be known first."""
+        i: cython.int
+        j: cython.int
+        p: cython.int
+        r: cython.int
+        unknown: cython.bint = False
+        for i in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
+            p = self.d_pool[i]
+            p = self.memo_get(9, p, c)
+            if p < 0:
+                # What stands under a guard is also asked about without it, which the survey need not have met. The
+                # guard's own question is the one that counts.
+                return 1
+            for j in range(self.q_off[p], self.q_off[p + 1]):
+                if self.q_outs[j] == 0:
+                    return 1
+                r = self.memo_get(8, self.q_outs[j], n)
+                if r == 1:
+                    return 1
+                if r == -2:
+                    unknown = True
+        if not unknown:
+            return 0
+        for i in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
+            p = self.memo_get(9, self.d_pool[i], c)
+            for j in range(self.q_off[p], self.q_off[p + 1]):
+                if self.memo_get(8, self.q_outs[j], n) == -2:
+                    self._push_lives(self.q_outs[j], n)
+        return 2
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _push_lives(self, c: cython.int, n: cython.int) -> cython.int:
+        if self.lv_len >= self.lv_cap:
+            self.lv_cap = 64 if self.lv_cap == 0 else self.lv_cap * 2
+            self.lv_c = grow_int(self.lv_c, self.lv_cap)
+            self.lv_n = grow_int(self.lv_n, self.lv_cap)
+            if not (self.lv_c and self.lv_n):
+                self._out_of_memory()
+        self.lv_c[self.lv_len] = c
+        self.lv_n[self.lv_len] = n
+        self.lv_len += 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _node_lives(self, c: cython.int, n: cython.int) -> cython.bint:
+        """Whether the stacks ``n`` have a continuation that survives pending id ``c``. An explicit stack of pairs.
+
+        Tails are older than what stands on them, so the pairs have no cycle.
+        """
+        base: cython.int = self.lv_len
+        i: cython.int
+        d: cython.int
+        r: cython.int
+        found: cython.int
+        self._push_lives(c, n)
+        while self.lv_len > base:
+            c = self.lv_c[self.lv_len - 1]
+            n = self.lv_n[self.lv_len - 1]
+            if self.memo_get(8, c, n) != -2:
+                self.lv_len -= 1
+                continue
+            found = 0
+            for i in range(self.n_off[n], self.n_off[n] + self.n_len[n]):
+                d = self.el_d[i]
+                if d <= HOLE_DET:
+                    found = 1
+                    break
+                if d == self.guard_det:
+                    r = self._joined(c, self.el_c[i])
+                    if self.memo_get(8, r, self.el_n[i]) == -2:
+                        self._push_lives(r, self.el_n[i])
+                        r = 2
+                    else:
+                        r = self.memo_get(8, r, self.el_n[i])
+                else:
+                    r = self._frame_lives(d, c, self.el_n[i])
+                if r == 1:
+                    found = 1
+                    break
+                if r == 2:
+                    found = 2
+            if found < 2:
+                self.memo_put(8, c, n, found)
+                self.lv_len -= 1
+        return self.memo_get(8, self.lv_c[base], self.lv_n[base]) == 1
 
     # ---- set loops: each item once, in any order -----------------------------------------------------
     #
@@ -1513,7 +1754,8 @@ class Automaton:
                 k = self.loop_det(loop)
                 self.add_item(k, c + CHOOSING, n)
                 k = self.canonical(i)
-                self._pend(self.l_sep[loop], k)
+                if k != 0:
+                    self._pend(self.l_sep[loop], k)
             if not self.l_bare[loop]:
                 return 0
         if c >= CHOOSING:
@@ -1632,12 +1874,17 @@ class Automaton:
         k: cython.int
         rule: cython.int
         loop: cython.int = self.d_loop[d]
+        if loop >= 0 and self.l_rule[loop] == GUARD:
+            self._add_thread(d, n, 0, c, 0)
+            return 0
         if loop >= 0 and self.l_rule[loop] < 0:
             self._enter_set(loop, c, n)
             return 0
         if loop >= 0:
             rule = self.l_rule[loop]
             k = self.loop_return(loop, c + 1, n)
+            if k == 0:
+                return 0
             if self.l_region[loop] > 0:
                 i = self.core_of(self.rule_det(rule))
                 self._add_thread(i, k, d, c, n)
@@ -1650,7 +1897,8 @@ class Automaton:
             self.det_calls(d)
             for i in range(self.d_ncall[d]):
                 k = self.push(self.calls[self.d_call[d] + 2 * i + 1], n)
-                self._pend(self.calls[self.d_call[d] + 2 * i], k)
+                if k != 0:
+                    self._pend(self.calls[self.d_call[d] + 2 * i], k)
         return 0
 
     @cython.cfunc
@@ -1777,18 +2025,33 @@ class Automaton:
         node: cython.int = self.row_node[row // self.n_classes]
         base: cython.int
         i: cython.int
-        d: cython.int
         off: cython.int
         self.expand(node)
         base = self.it_len
         for i in range(self.n_nexp[node]):
             off = self.n_exp[node] + 5 * i
-            d = self.det_step(self.exp[off], k)
-            if d != 0:
-                self.add_pair(d, self.exp[off + 1])
+            self.step_thread(self.exp[off], self.exp[off + 1], self.exp[off + 3], k)
         i = self.row_of(self.canonical(base))
         self.rows[row + k] = i
         return i
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def step_thread(self, d: cython.int, n: cython.int, c: cython.int, k: cython.int) -> cython.int:
+        """Append the elements that a thread becomes with a byte of class ``k``; ``c`` is a guard's pending id."""
+        if d == self.guard_det:
+            c = self.q_step[c * self.n_classes + k]
+            if c < 0:
+                return 0
+            k = self.step(self.row_of(n), k)  # no guards in the node: one level deep
+            if k != 0:
+                self.add_guarded(c, self.row_node[k // self.n_classes])
+            return 0
+        d = self.det_step(d, k)
+        if d != 0:
+            self.add_pair(d, n)
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -1816,6 +2079,10 @@ class Automaton:
         for i in range(self.n_nexp[node]):
             off = self.n_exp[node] + 5 * i
             d = self.exp[off]
+            if d == self.guard_det:
+                n = self.step_token(self.exp[off + 1], token_set)  # no guards in it: one level deep
+                self.add_elements(n)
+                continue
             if self.d_flags[d] & 8:
                 n = 0
                 for j in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
@@ -1934,8 +2201,8 @@ class Automaton:
     def fill_hole(self, v: cython.int, n: cython.int) -> cython.int:
         """Hole node ``v`` over the stacks ``n``.
 
-        HOLE stands for all of ``n``, directly below elements, or one frame deeper (in the round of a counted loop),
-        never deeper: so this calls itself at most twice.
+        HOLE stands for all of ``n``, directly below elements, or one frame deeper (in the round of a counted loop, in
+        a guard), never deeper: so this calls itself at most three times.
         """
         r: cython.int
         base: cython.int
@@ -1950,6 +2217,9 @@ class Automaton:
         for i in range(self.n_off[v], self.n_off[v] + self.n_len[v]):
             if self.el_d[i] == HOLE_DET:
                 self.add_elements(n)
+            elif self.el_d[i] == self.guard_det:
+                k = self.fill_hole(self.el_n[i], n)
+                self.add_guarded(self.el_c[i], k)
             elif self.el_n[i] == HOLE_NODE:
                 self.add_item(self.el_d[i], self.el_c[i], n)
             else:
@@ -1966,7 +2236,7 @@ class Automaton:
         """Whether hole node ``v`` has an element whose rest is more than HOLE: it stands in a round of its loop."""
         i: cython.int
         for i in range(self.n_off[v], self.n_off[v] + self.n_len[v]):
-            if self.el_d[i] > HOLE_DET and self.el_n[i] != HOLE_NODE:
+            if self.el_d[i] > HOLE_DET and self.el_n[i] != HOLE_NODE and self.el_d[i] != self.guard_det:
                 return True
         return False
 
@@ -1980,7 +2250,7 @@ class Automaton:
         n: cython.int
         for i in range(self.n_off[v], self.n_off[v] + self.n_len[v]):
             n = self.el_n[i]
-            if self.el_d[i] > HOLE_DET and n != HOLE_NODE:
+            if self.el_d[i] > HOLE_DET and n != HOLE_NODE and self.el_d[i] != self.guard_det:
                 n = self.loop_return(loop, c, HOLE_NODE)
             self.add_item(self.el_d[i], self.el_c[i], n)
         return self.canonical(base)
@@ -1995,9 +2265,29 @@ class Automaton:
         f: cython.int
         self.expand(node)
         for i in range(self.n_nexp[node]):
-            f = self.det_first(self.exp[self.n_exp[node] + 5 * i])
+            f = self.n_exp[node] + 5 * i
+            if self.exp[f] == self.guard_det:
+                self.first_guarded(self.exp[f + 3], self.exp[f + 1], out)
+                continue
+            f = self.det_first(self.exp[f])
             for j in range(8):
                 out[j] = out[j] | self.firsts[f + j]
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def first_guarded(self, c: cython.int, node: cython.int, out: cython.p_int) -> cython.int:
+        """OR into ``out`` the classes that can follow ``node`` and do not kill under pending id ``c``."""
+        i: cython.int
+        k: cython.int
+        f: cython.int
+        self.expand(node)
+        for i in range(self.n_nexp[node]):
+            f = self.det_first(self.exp[self.n_exp[node] + 5 * i])
+            for k in range(self.n_classes):
+                if (self.firsts[f + (k >> 5)] >> (k & 31)) & 1 and self.q_step[c * self.n_classes + k] >= 0:
+                    out[k >> 5] = out[k >> 5] | _bit(k & 31)
         return 0
 
 
@@ -2015,7 +2305,7 @@ epoch far max_threads n_positions n_rules n_loops n_classes n_token_sets start_p
 n_generation d_count d_cap d_pool_len d_pool_cap d_table_size d_rows_len d_rows_cap calls_len calls_cap
 firsts_len firsts_cap n_count n_cap el_len el_cap n_table_size exp_len exp_cap rows_len rows_cap it_len it_cap
 tr_len tr_cap un_len un_cap g_count g_cap g_pool_len g_pool_cap g_table_size m_size m_count buf_cap heap_len
-split_len split_cap
+split_len split_cap lv_len lv_cap n_pending n_pairs guard_loop guard_det
 """.split()
 _POINTERS = """
 p_off e_a e_b e_to p_accept p_loop p_region l_pos l_rule l_min l_max l_next l_region l_det l_next_det r_start
@@ -2023,6 +2313,7 @@ r_order r_det cls cls_rep l_items l_sep l_bare i_rule i_required g_off g_len g_p
 heap d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_pool d_table d_rows calls firsts
 n_off n_len n_row n_exp n_nexp n_mask n_mark n_table el_d el_c el_n exp rows row_node it_d it_c it_n tr_p tr_c
 tr_n un_a un_b m_kind m_a m_b m_value buf split p_min r_min d_min n_min
+lv_c lv_n q_step q_join q_pair_p q_pair_c q_off q_outs
 """.split()
 _GROWN = """
 d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_pool d_rows calls firsts n_off n_len

@@ -1,6 +1,6 @@
 cimport cython
 
-from constrained.kernel.automaton cimport Automaton, copy_ints, grow_int
+from constrained.kernel.automaton cimport Automaton, _bit, copy_ints, grow_int
 from constrained.kernel.token_trie cimport RegionRow, RegionTokens, TokenTrie, grow_uint
 
 cdef int SMALL_SUBTREE
@@ -64,6 +64,7 @@ cdef class TokenAutomaton:
     cdef int* task_node
     cdef int* rest_d
     cdef int* rest_n
+    cdef int* rest_c
     cdef int* first
     cdef int* w_exit
     cdef int* w_nexit
@@ -87,7 +88,7 @@ cdef class TokenAutomaton:
     cdef int _forget(self) except -1 nogil
     cdef int _out_of_memory(self) except -1 nogil
     cdef int _push_task(self, int x, int node) except -1 nogil
-    cdef int _add_rest(self, int d, int n) except -1 nogil
+    cdef int _add_rest(self, int d, int n, int c) except -1 nogil
     cdef int direct(self, int x, int row) except -1 nogil
     cdef int _walk(self, int node) except -1 nogil
     cdef void _mark(self, int x) noexcept nogil
@@ -118,3 +119,5 @@ cdef class TokenAutomaton:
     cdef long long handle_of(self, int node) noexcept nogil
     cdef void _recover(self) noexcept
     cdef bint _reads_tokens(self, int node) except -1 nogil
+    cdef int _drop_dead_classes(self, int node) except -1 nogil
+    cdef object _search(self, int node, int most)

@@ -29,6 +29,7 @@ Cost: a known mask is one copy of the row. A new one costs a row copy for each r
 from __future__ import annotations
 
 from array import array
+from heapq import heappop, heappush
 
 try:
     import cython
@@ -36,12 +37,12 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import Automaton, copy_ints, grow_int
+    from cython.cimports.constrained.kernel.automaton import Automaton, _bit, copy_ints, grow_int
     from cython.cimports.constrained.kernel.token_trie import RegionRow, RegionTokens, TokenTrie, grow_uint
     from cython.cimports.libc.stdlib import free, realloc
     from cython.cimports.libc.string import memcpy, memset
 else:
-    from constrained.kernel.automaton import Automaton, copy_ints, grow_int
+    from constrained.kernel.automaton import Automaton, _bit, copy_ints, grow_int
     from constrained.kernel.token_trie import RegionRow, RegionTokens, TokenTrie, grow_uint
 
 SMALL_SUBTREE = cython.declare(cython.int, 1500)
@@ -86,6 +87,7 @@ class TokenAutomaton:
             free(self.task_node)
             free(self.rest_d)
             free(self.rest_n)
+            free(self.rest_c)
             free(self.first)
             free(self.w_exit)
             free(self.w_nexit)
@@ -221,15 +223,17 @@ class TokenAutomaton:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _add_rest(self, d: cython.int, n: cython.int) -> cython.int:
+    def _add_rest(self, d: cython.int, n: cython.int, c: cython.int) -> cython.int:
         if self.n_rest >= self.rest_cap:
             self.rest_cap = 64 if self.rest_cap == 0 else self.rest_cap * 2
             self.rest_d = grow_int(self.rest_d, self.rest_cap)
             self.rest_n = grow_int(self.rest_n, self.rest_cap)
-            if not (self.rest_d and self.rest_n):
+            self.rest_c = grow_int(self.rest_c, self.rest_cap)
+            if not (self.rest_d and self.rest_n and self.rest_c):
                 self._out_of_memory()
         self.rest_d[self.n_rest] = d
         self.rest_n[self.n_rest] = n
+        self.rest_c[self.n_rest] = c
         self.n_rest += 1
         return 0
 
@@ -366,9 +370,12 @@ class TokenAutomaton:
                 self._wide(self._hole_node(d, self._clamp(self.a.d_loop[d], self.a.exp[at + 3])), s,
                            self.a.exp[at + 4], x)
                 continue
+            if self.a.exp[at] == self.a.guard_det:
+                self._add_rest(self.a.guard_det, self.a.exp[at + 1], self.a.exp[at + 3])
+                continue
             s = self.a.split_det(self.a.exp[at])
             if self.a.split[s] != 0:
-                self._add_rest(self.a.split[s], self.a.exp[at + 1])
+                self._add_rest(self.a.split[s], self.a.exp[at + 1], 0)
             for j in range(self.a.split[s + 1]):
                 self._wide(self._hole_node(self.a.split[s + 3 + 2 * j], 0), self.a.split[s + 2 + 2 * j],
                            self.a.exp[at + 1], x)
@@ -383,6 +390,9 @@ class TokenAutomaton:
         j: cython.int
         f: cython.int
         for i in range(self.n_rest):
+            if self.rest_d[i] == self.a.guard_det:
+                self.a.first_guarded(self.rest_c[i], self.rest_n[i], self.first)
+                continue
             f = self.a.det_first(self.rest_d[i])
             for j in range(8):
                 self.first[j] = self.first[j] | self.a.firsts[f + j]
@@ -417,11 +427,8 @@ class TokenAutomaton:
         """The row after a byte of class ``k`` from the threads outside regions."""
         base: cython.int = self.a.it_len
         i: cython.int
-        d: cython.int
         for i in range(self.n_rest):
-            d = self.a.det_step(self.rest_d[i], k)
-            if d != 0:
-                self.a.add_pair(d, self.rest_n[i])
+            self.a.step_thread(self.rest_d[i], self.rest_n[i], self.rest_c[i], k)
         return self.a.row_of(self.a.canonical(base))
 
     # ---- regions -------------------------------------------------------------------------------------
@@ -770,6 +777,9 @@ class TokenAutomaton:
         self.a.expand(node)
         for i in range(self.a.n_nexp[node]):
             d = self.a.exp[self.a.n_exp[node] + 5 * i]
+            if d == self.a.guard_det:
+                self._mark_token_sets(self.a.exp[self.a.n_exp[node] + 5 * i + 1])  # no guards in it: one level deep
+                continue
             if self.a.d_flags[d] & 8:
                 for j in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d]):
                     p = self.a.d_pool[j]
@@ -1088,7 +1098,7 @@ class TokenAutomaton:
         return bool(r)
 
     def distance(self, handle: cython.longlong):
-        """Fewest bytes to an end; a token that the grammar names counts as a million."""
+        """Fewest bytes to an end, or less where ``NotFollowedBy`` kills that way; a token named counts as a million."""
         r: cython.longlong
         with self.a.lock:
             r = self.a.n_min[self.node_of(handle)]
@@ -1189,6 +1199,8 @@ class TokenAutomaton:
                     for i in range(8):
                         self.first[i] = 0
                     self.a.first_classes(node, self.first)
+                    if self.a.guard_loop >= 0:
+                        self._drop_dead_classes(node)
                     k = -1
                     for i in range(8):
                         w = self.first[i] & 0xFFFFFFFF
@@ -1216,13 +1228,29 @@ class TokenAutomaton:
     @cython.exceptval(-1, check=False)
     def _reads_tokens(self, node: cython.int) -> cython.bint:
         i: cython.int
+        k: cython.int
         if self.n_sets == 0:
             return False
         self.a.expand(node)
         for i in range(self.a.n_nexp[node]):
-            if self.a.d_flags[self.a.exp[self.a.n_exp[node] + 5 * i]] & 8:
+            k = self.a.n_exp[node] + 5 * i
+            if self.a.exp[k] == self.a.guard_det:
+                if self._reads_tokens(self.a.exp[k + 1]):  # no guards in it: one level deep
+                    return True
+            elif self.a.d_flags[self.a.exp[k]] & 8:
                 return True
         return False
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _drop_dead_classes(self, node: cython.int) -> cython.int:
+        """Clear in ``first`` the byte classes after which a guard leaves nothing."""
+        k: cython.int
+        for k in range(self.a.n_classes):
+            if (self.first[k >> 5] >> (k & 31)) & 1 and self.a.step(self.a.row_of(node), k) == 0:
+                self.first[k >> 5] = self.first[k >> 5] & ~_bit(k & 31)
+        return 0
 
     def shortest(self, handle: cython.longlong, most: cython.int):
         """The bytes of a shortest way to an end, at most ``most`` of them; None where only a token set goes on."""
@@ -1236,6 +1264,8 @@ class TokenAutomaton:
         try:
             with self.a.lock:
                 node = self.node_of(handle)
+                if self.a.guard_loop >= 0:
+                    return self._search(node, most)
                 while not self.a.is_complete(node) and len(out) < most:
                     row = self.a.row_of(node)
                     least = self.a.n_min[node]
@@ -1261,6 +1291,38 @@ class TokenAutomaton:
             self._recover()
             raise
 
+    @cython.cfunc
+    def _search(self, node: cython.int, most: cython.int):
+        """``shortest`` where guards may kill a way that looks short: A* (Hart, Nilsson, Raphael 1968) on ``n_min``.
+
+        Of equally good ways the longest read so far goes on first, so that without detours this is a straight line.
+        """
+        k: cython.int
+        t: cython.int
+        depth: cython.int
+        before = {node: None}
+        heap = [(self.a.n_min[node], 0, node)]
+        while heap:
+            _, depth, node = heappop(heap)
+            depth = -depth
+            if self.a.is_complete(node):
+                out = bytearray()
+                while before[node] is not None:
+                    node, k = before[node]
+                    out.append(k)
+                out.reverse()
+                return bytes(out[:most])
+            if len(before) * self.a.n_classes > self.max_walk_nodes:
+                raise WalkLimitReached(len(before))
+            for k in range(self.a.n_classes):
+                t = self.a.step(self.a.row_of(node), k)
+                if t != 0:
+                    t = self.a.row_node[t // self.a.n_classes]
+                    if t not in before:
+                        before[t] = (node, self.class_bytes[self.class_off[k]])
+                        heappush(heap, (depth + 1 + self.a.n_min[t], -depth - 1, t))
+        return None
+
     def elements(self, handle: cython.longlong):
         """The state as ``(positions, count, tail handle)`` triples: for explaining and for tests."""
         i: cython.int
@@ -1283,11 +1345,17 @@ class TokenAutomaton:
         found = []
         try:
             with self.a.lock:
-                node = self.node_of(handle)
-                self.a.expand(node)
-                for i in range(self.a.n_nexp[node]):
-                    d = self.a.exp[self.a.n_exp[node] + 5 * i]
-                    found.append([self.a.d_pool[j] for j in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d])])
+                waiting = [self.node_of(handle)]
+                while waiting:
+                    node = waiting.pop()
+                    self.a.expand(node)
+                    for i in range(self.a.n_nexp[node]):
+                        d = self.a.exp[self.a.n_exp[node] + 5 * i]
+                        if d == self.a.guard_det:
+                            waiting.append(self.a.exp[self.a.n_exp[node] + 5 * i + 1])
+                            continue
+                        found.append([self.a.d_pool[j]
+                                      for j in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d])])
             return found
         except BaseException:
             self._recover()
@@ -1405,7 +1473,7 @@ n_ways n_tasks task_cap n_rest rest_cap w_len w_cap x_len x_cap n_lists list_cap
 mk_cap mk_table_size pool_len pool_cap
 """.split()
 _POINTERS = """
-nu nu_gen st_node ways tb rg_off rg_first class_off class_bytes path task_x task_node rest_d rest_n first
+nu nu_gen st_node ways tb rg_off rg_first class_off class_bytes path task_x task_node rest_d rest_n rest_c first
 w_exit w_nexit x_v x_w x_way x_least x_most xl_off xl_len xl mk_count mk_off mk_hash mk_table scratch set_rows
 stop_row pool w_row
 """.split()

@@ -12,6 +12,9 @@ A loop is counted (``loop_rules`` names its body) or a set loop (-1, or -2 if it
 items are ``loop_items[l] .. loop_items[l + 1]``: a rule (-1: cannot be written) and whether it must be written. Between
 two stands the rule ``loop_separator`` (-1: cannot be written), or nothing where ``loop_bare`` is set.
 
+A guard (GUARD) is a loop without rounds: ``loop_minimum`` is the pending id it starts with (-1: nothing passes),
+``loop_next`` what it guards; the other tables of guards are those of ``engine.guards``.
+
 Positions 1 and 2 are END and HOLE; they have no edges. All arrays are ``array('i')``; the minima, in bytes,
 may be large and are plain lists.
 """
@@ -21,10 +24,13 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass
 
-__all__ = ["FAR", "Program"]
+__all__ = ["FAR", "GUARD", "Program"]
 
 FAR = 1 << 60
 """Stands for "no way to an end" in minima."""
+
+GUARD = -3
+"""``loop_rules`` of a guard."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -61,6 +67,13 @@ class Program:
     class_byte: array[int]
     regions: list[bytes]
     token_sets: list[frozenset[int]]
+    n_pending: int
+    pending_step: array[int]
+    pending_join: array[int]
+    pair_position: array[int]
+    pair_pending: array[int]
+    out_offsets: array[int]
+    outs: array[int]
 
     @property
     def n_token_sets(self) -> int:
