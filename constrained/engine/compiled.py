@@ -34,6 +34,13 @@ __all__ = ["CompiledGrammar", "StaleState", "compile_rules", "limit_error"]
 KERNEL_LIMITS = (ThreadLimitReached, WalkLimitReached)
 """What the kernel raises where a budget ends; ``limit_error`` words it."""
 
+FIRST_BUDGET = 8 << 20
+"""Bytes after which an automaton's first epoch ends. Epochs that are soon full double it, up to
+``max_automaton_bytes``: what is really in use stays, what is only left behind does not pile up."""
+
+SOON = 40
+"""Looks at the memory: one for 256 steps of a matcher, and for 16 new matchers."""
+
 
 class CompiledGrammar:
     """Made by ``GrammarCompiler``; see the module docstring.
@@ -45,7 +52,8 @@ class CompiledGrammar:
         automaton: the kernel object behind the state-level API.
     """
 
-    __slots__ = ("__weakref__", "automaton", "limits", "live", "program", "rules", "tables", "tokenizer_info")
+    __slots__ = ("__weakref__", "_budget", "_looks", "_started", "automaton", "limits", "live", "program", "rules",
+                 "tables", "tokenizer_info")
 
     def __init__(self, rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits) -> None:
         self.rules = rules
@@ -68,6 +76,9 @@ class CompiledGrammar:
             limits.max_mask_bytes,
             limits.max_walk_nodes,
         )
+        self._budget = min(FIRST_BUDGET, limits.max_automaton_bytes)
+        self._looks = 0
+        self._started = 0
         self.live: LiveTokens | None = None
         if not tokenizer_info.closed:
             self.live = LiveTokens(self.automaton, tokenizer_info, limits)
@@ -177,11 +188,21 @@ class CompiledGrammar:
 
     # ---- the whole -----------------------------------------------------------------------------------
 
+    def matcher_begins(self) -> None:
+        """Called by every new matcher: many short texts must not fill the memory unseen."""
+        self._started += 1
+        if self._started % 16 == 0:
+            self.renew_if_full()
+
     def renew_if_full(self) -> bool:
         """Begin a new epoch if the automaton has outgrown its budget; True if it did."""
+        self._looks += 1
         _, states, _, _, _ = self.automaton.counts()
-        if states <= self.limits.max_states and self.automaton.memory() <= self.limits.max_automaton_bytes:
+        if states <= self.limits.max_states and self.automaton.memory() <= self._budget:
             return False
+        if self._looks < SOON:
+            self._budget = min(2 * self._budget, self.limits.max_automaton_bytes)
+        self._looks = 0
         self.automaton.new_epoch()
         if self.live is not None:
             self.live = LiveTokens(self.automaton, self.tokenizer_info, self.limits)

@@ -92,6 +92,7 @@ class GrammarMatcher:
                                    hint="name a stop token, or set terminate_without_stop_token=True")
         self._without_stop = terminate_without_stop_token
         self._calls = 0
+        compiled.matcher_begins()
         self._state: int = self._auto.start()
         self._history: list[int] = []
         self._steps: list[Step] = []

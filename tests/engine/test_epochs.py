@@ -189,6 +189,29 @@ def test_many_documents(counted: bool) -> None:
         assert resident_bytes() - resident < 5 << 20
 
 
+NESTED_COUNTS = r"""
+root ::= value
+value ::= "[" (value (", " value){0,500})? "]" | "{" (pair (", " pair){0,500})? "}" | string | [-0-9.e]{1,30} | [a-z]{1,5}
+pair ::= string ": " value
+string ::= "\"" ([^"\\] | "\\" [a-z]){0,200} "\""
+"""
+
+
+def test_short_documents_begin_epochs() -> None:
+    """No matcher lives long enough to look at the memory itself, and counts around counts make ever new states."""
+    compiled = cd.GrammarCompiler(byte_vocabulary(), limits=cd.Limits(max_automaton_bytes=1 << 19)).compile_grammar(
+        NESTED_COUNTS)
+    rng = random.Random(7)
+    most = 0
+    for _ in range(sized(1500, 500)):
+        matcher = cd.GrammarMatcher(compiled)
+        for byte in documents(rng).encode():
+            assert matcher.accept_token(byte)
+        most = max(most, compiled.automaton.memory())
+    assert compiled.automaton.counts()[0] > 1
+    assert most < 1 << 20
+
+
 def test_one_long_counted_document() -> None:
     """A count has a state of its own only near its bounds for masks; the automaton itself stays within its budget."""
     grammar = make('root ::= [a-z]{0,1000000} "!"', max_states=2000)
