@@ -13,7 +13,7 @@ See ``docs/`` for the design, the dialects and the numbers.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from constrained.api.compiler import GrammarCompiler
 from constrained.api.grammar import Grammar
@@ -43,11 +43,31 @@ from constrained.masks import (
 )
 from constrained.vocabulary import TokenizerInfo
 
+if TYPE_CHECKING:
+    from constrained.typed.llm import LLM
+    from constrained.typed.partial import Partial
+    from constrained.typed.types import EBNF, Choice, JsonSchema, Lark, Regex
+
 __version__ = "0.1.0"
 
+_LATER = {
+    "EBNF": "constrained.typed.types",
+    "LLM": "constrained.typed.llm",
+    "Choice": "constrained.typed.types",
+    "JsonSchema": "constrained.typed.types",
+    "Lark": "constrained.typed.types",
+    "Partial": "constrained.typed.partial",
+    "Regex": "constrained.typed.types",
+    "SamplingParams": "constrained.decoder.sampling_params",
+}
+"""Names that are imported when first asked for: they may need packages that the core does without."""
+
 __all__ = [
+    "EBNF",
+    "LLM",
     "BatchGrammarMatcher",
     "BitmaskError",
+    "Choice",
     "CompiledGrammar",
     "ConstrainedError",
     "CoverageEntry",
@@ -58,7 +78,11 @@ __all__ = [
     "GrammarLimitError",
     "GrammarMatcher",
     "GrammarSyntaxError",
+    "JsonSchema",
+    "Lark",
     "Limits",
+    "Partial",
+    "Regex",
     "RegexError",
     "SchemaError",
     "StaleState",
@@ -77,7 +101,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """``bitmask_dtype`` is torch's where torch is installed; importing it is left to whoever asks."""
+    """What is imported when asked for: ``bitmask_dtype``, which is torch's where torch is installed, and ``_LATER``."""
+    if name in _LATER:
+        from importlib import import_module
+
+        return getattr(import_module(_LATER[name]), name)
     if name == "bitmask_dtype":
         from constrained import masks
 

@@ -15,6 +15,7 @@ from constrained.typed.results import Result
 
 if TYPE_CHECKING:
     from constrained.decoder.logprobs import TokenLogprob
+    from constrained.typed.call import TextLogprob
 
 __all__ = [
     "ArgumentsDelta",
@@ -101,7 +102,7 @@ class ArgumentsDone:
 class LogprobsDelta:
     """Log-probabilities of the tokens of this step."""
 
-    content: tuple[TokenLogprob, ...]
+    content: tuple[TokenLogprob | TextLogprob, ...]
     type: Literal["logprobs.content.delta"] = "logprobs.content.delta"
 
 
@@ -109,7 +110,7 @@ class LogprobsDelta:
 class LogprobsDone:
     """All log-probabilities."""
 
-    content: tuple[TokenLogprob, ...]
+    content: tuple[TokenLogprob | TextLogprob, ...]
     type: Literal["logprobs.content.done"] = "logprobs.content.done"
 
 

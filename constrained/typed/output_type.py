@@ -23,7 +23,7 @@ from constrained.frontends.json_schema.coverage import CoverageReport, coverage
 from constrained.typed.errors import AnnotationError, OutputError
 from constrained.typed.types import JsonSchema, Regex, TextType
 
-__all__ = ["JSON_LAYOUT", "OutputType", "output_type"]
+__all__ = ["JSON_LAYOUT", "OutputType", "name_of", "output_type", "text_type_of"]
 
 JSON_LAYOUT: dict[str, Any] = {"any_whitespace": False, "separators": (", ", ": "), "strict_mode": True}
 """How typed values are written: as ``json.dumps`` does by default, without undeclared members."""
@@ -92,7 +92,7 @@ def _shared(annotation: Any) -> OutputType:
 
 
 def _make(annotation: Any) -> OutputType:
-    text_type = _as_text_type(annotation)
+    text_type = text_type_of(annotation)
     if text_type is not None:
         return OutputType(annotation, text_type.grammar(), None, text_type.instructions(), str)
     if isinstance(annotation, Grammar):
@@ -105,7 +105,7 @@ def _make(annotation: Any) -> OutputType:
     return _json(annotation, schema, grammar, read)
 
 
-def _as_text_type(annotation: Any) -> TextType | None:
+def text_type_of(annotation: Any) -> TextType | None:
     """Plain text types, also as ``Annotated[str, Regex(...)]``, ``re.compile(...)`` and outlines' terms."""
     if isinstance(annotation, TextType):
         return annotation

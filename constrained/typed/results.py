@@ -13,6 +13,7 @@ from constrained.typed.errors import TruncatedError
 
 if TYPE_CHECKING:
     from constrained.decoder.logprobs import TokenLogprob
+    from constrained.typed.call import TextLogprob
 
 __all__ = ["Failed", "FunctionCall", "Message", "Result", "ToolCall", "Truncated", "Usage"]
 
@@ -94,7 +95,7 @@ class Result(Generic[T]):
     finish_reason: FinishReason
     usage: Usage
     token_ids: tuple[int, ...] = field(default=(), repr=False)
-    logprobs: tuple[TokenLogprob, ...] | None = field(default=None, repr=False)
+    logprobs: tuple[TokenLogprob | TextLogprob, ...] | None = field(default=None, repr=False)
     """Of the distribution after the mask, where they were asked for."""
     seed: int | None = None
     """With it the same text can be drawn again."""

@@ -34,10 +34,13 @@ class TextType:
 class Regex(TextType):
     """Text that matches a whole pattern (the syntax of ``re``).
 
-    In a Pydantic model: ``code: Annotated[str, Regex(r"[A-Z]{3}")]``.
+    ``\\d``, ``\\w``, ``\\s`` and ``\\b`` mean ASCII's, as with ``re.ASCII``: a model asked for digits should write
+    0 to 9; with ``ascii=False`` they mean Unicode's, as ``re`` has them by default. In a Pydantic model:
+    ``code: Annotated[str, Regex(r"[A-Z]{3}")]``.
     """
 
     pattern: str
+    ascii: bool = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.pattern, str):
@@ -45,7 +48,7 @@ class Regex(TextType):
 
     def grammar(self) -> Grammar:
         """The texts that match. Raises ``RegexError``."""
-        return Grammar.from_regex(self.pattern)
+        return Grammar.from_regex(("(?a)" if self.ascii and "(?u" not in self.pattern else "") + self.pattern)
 
     def instructions(self) -> str | None:
         """Names the pattern."""

@@ -1,0 +1,53 @@
+"""Messages of a call: from text, with the instructions of a type, and with what was wrong with an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from constrained.typed.errors import PromptError
+
+__all__ = ["as_messages", "with_feedback", "with_instructions"]
+
+ROLES = ("system", "developer", "user", "assistant", "tool")
+
+
+def as_messages(prompt: Any, system: str | None = None) -> tuple[Mapping[str, Any], ...]:
+    """Messages out of a text (one user message) or a list of messages; ``system`` goes first where there is none.
+
+    Raises :class:`PromptError` for what is neither.
+    """
+    if isinstance(prompt, str):
+        messages: list[Mapping[str, Any]] = [{"role": "user", "content": prompt}]
+    elif isinstance(prompt, Sequence) and prompt and all(hasattr(m, "to_dict") or isinstance(m, Mapping)
+                                                         for m in prompt):
+        messages = [m if isinstance(m, Mapping) else m.to_dict() for m in prompt]
+    else:
+        raise PromptError(f"a prompt is text or a list of messages, not {type(prompt).__name__}",
+                          hint='[{"role": "user", "content": "..."}]; for token ids pass raw=True')
+    for number, message in enumerate(messages):
+        if message.get("role") not in ROLES:
+            raise PromptError(f"message {number} has the role {message.get('role')!r:.50}",
+                              hint=f"one of: {', '.join(ROLES)}")
+    if system is not None and messages[0].get("role") not in ("system", "developer"):
+        messages.insert(0, {"role": "system", "content": system})
+    return tuple(messages)
+
+
+def with_instructions(messages: tuple[Mapping[str, Any], ...], text: str | None) -> tuple[Mapping[str, Any], ...]:
+    """``text`` added to the last message if a user wrote it and it is text, else to the system's, else as one."""
+    if not text:
+        return messages
+    last = messages[-1]
+    if last.get("role") == "user" and isinstance(last.get("content"), str):
+        return (*messages[:-1], {**last, "content": f"{last['content']}\n\n{text}"})
+    first = messages[0]
+    if first.get("role") in ("system", "developer") and isinstance(first.get("content"), str):
+        return ({**first, "content": f"{first['content']}\n\n{text}"}, *messages[1:])
+    return ({"role": "system", "content": text}, *messages)
+
+
+def with_feedback(messages: tuple[Mapping[str, Any], ...], answer: str, error: str) -> tuple[Mapping[str, Any], ...]:
+    """The conversation after an answer that is not valid."""
+    return (*messages, {"role": "assistant", "content": answer},
+            {"role": "user", "content": f"This answer is not valid: {error}. Answer again, corrected."})

@@ -1,0 +1,101 @@
+"""What ``LLM(source)`` may be given, and the engine each becomes.
+
+    None                                the built-in model, SmolLM2-135M-Instruct, fetched once
+    "path/to/model.gguf", "folder/"     a GGUF file, a checkpoint directory with safetensors
+    a transformers model                its weights in this library's loop (with ``tokenizer=``)
+    a ``LoadedModel``                   of ``constrained.decoder.load_model``
+    "http://host:8000/v1"               an OpenAI-compatible server (``model=`` names its model)
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from constrained.typed.call import Engine
+from constrained.typed.errors import SourceError
+from constrained.typed.model_package import MODEL_NAME, cached_model, fetch_model
+
+if TYPE_CHECKING:
+    from constrained.decoder.loaders.load import LoadedModel
+
+__all__ = ["built_in_model", "open_source"]
+
+SMOLLM2 = "CONSTRAINED_SMOLLM2"
+"""Environment variable with the path of the built-in model's file, where it lies elsewhere already."""
+
+INTERVAL = 0.2
+
+
+def open_source(source: Any, *, tokenizer: Any = None, device: Any = None, dtype: Any = None,
+                quantized: bool | None = None, max_batch: int = 8, max_len: int | None = None, max_tokens: int = 512,
+                model: str | None = None, api_key: str | None = None, timeout: float = 120.0,
+                progress: bool = True) -> Engine:
+    """The engine. Raises :class:`SourceError`, or the loader's own errors."""
+    if isinstance(source, str) and source.startswith(("http://", "https://")):
+        from constrained.typed.remote import RemoteEngine
+
+        return RemoteEngine(source, model=model, api_key=api_key, timeout=timeout, max_tokens=max_tokens)
+    if model is not None or api_key is not None:
+        raise SourceError("model= and api_key= belong to a server", hint='LLM("http://host:8000/v1", model="name")')
+    from constrained.typed.local import LocalEngine
+
+    loaded: LoadedModel = _loaded(source, tokenizer, device, dtype, quantized, progress)
+    return LocalEngine(loaded, max_batch=max_batch, max_len=max_len, max_tokens=max_tokens)
+
+
+def built_in_model(progress: bool = True) -> Path:
+    """The built-in model's file, fetched if it is not here. Raises :class:`FetchError`."""
+    named = os.environ.get(SMOLLM2)
+    if named and Path(named).is_file():
+        return Path(named)
+    return cached_model() or fetch_model(_Progress() if progress else lambda *_: None)
+
+
+def _loaded(source: Any, tokenizer: Any, device: Any, dtype: Any, quantized: bool | None,
+            progress: bool) -> LoadedModel:
+    try:
+        from constrained.decoder.loaders.load import LoadedModel, load_model
+        from constrained.decoder.loaders.module import load_module
+    except ImportError as error:
+        raise SourceError(f"running a model needs the package {error.name!r}",
+                          hint="pip install 'constrained[typed]', or give the URL of a server") from None
+    where = {} if device is None else {"device": device}
+    if source is None:
+        on_cpu = device is None or str(device).startswith("cpu")
+        return load_model(built_in_model(progress), dtype=dtype, quantized=on_cpu if quantized is None else quantized,
+                          **where)
+    if isinstance(source, LoadedModel):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        if not path.exists():
+            raise SourceError(f"there is no model {os.fspath(source)!r:.200}",
+                              hint="give a GGUF file, a folder with config.json and safetensors, a transformers model "
+                                   f"or a server's URL; LLM() alone is {MODEL_NAME}")
+        return load_model(path, dtype=dtype, quantized=bool(quantized), **where)
+    if tokenizer is None:
+        raise SourceError(f"a {type(source).__name__} needs its tokenizer", hint="LLM(model, tokenizer=tokenizer)")
+    return load_module(source, tokenizer, dtype=dtype, device=device)
+
+
+class _Progress:
+    """One line on standard error that counts megabytes."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+        self._what = ""
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if what == self._what and done < total and now - self._last < INTERVAL:
+            return
+        if what != self._what and self._what:
+            print(file=sys.stderr)
+        self._what, self._last = what, now
+        print(f"\r{MODEL_NAME}: {what} {done / 1e6:.0f} of {total / 1e6:.0f} MB", end="", file=sys.stderr, flush=True)
+        if what == "unpacking" and done >= total:
+            print(file=sys.stderr)

@@ -1,0 +1,217 @@
+"""From pieces to events and a result: ``Assembler`` (no I/O), and ``Stream``, which drives a generation with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+from constrained.typed.call import Call, Ending, Generation, Piece
+from constrained.typed.errors import OutputError
+from constrained.typed.events import (
+    ArgumentsDelta,
+    ArgumentsDone,
+    ContentDelta,
+    ContentDone,
+    Event,
+    LogprobsDelta,
+    LogprobsDone,
+    OutputDone,
+    OutputPartial,
+    ReasoningDelta,
+    ReasoningDone,
+    RefusalDelta,
+    RefusalDone,
+)
+from constrained.typed.partial import MISSING, Partial, PartialJson
+from constrained.typed.results import Failed, FunctionCall, Message, Result, ToolCall, Truncated
+
+__all__ = ["Assembler", "Stream"]
+
+T = TypeVar("T")
+
+
+class _OpenCall:
+    """A tool call that is being written."""
+
+    __slots__ = ("arguments", "closed", "id", "name", "scanner")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.id = ""
+        self.arguments = ""
+        self.closed = False
+        self.scanner = PartialJson()
+
+
+class Assembler:
+    """Collects the pieces of one generation. ``events=False``: only the result is wanted."""
+
+    def __init__(self, call: Call, *, events: bool = True, id_prefix: str = "call") -> None:
+        self._call = call
+        self._wants_events = events
+        self._content: list[str] = []
+        self._snapshot = ""
+        self._reasoning = ""
+        self._refusal = ""
+        self._calls: list[_OpenCall] = []
+        self._scanner = PartialJson() if call.output is not None and call.output.json else None
+        self._logprobs: list[Any] = []
+        self._thinking_done = False
+        self._id_prefix = id_prefix
+
+    def feed(self, piece: Piece) -> list[Event]:
+        """Take a piece; the events it makes (none where only the result is wanted)."""
+        events: list[Event] = []
+        if piece.reasoning:
+            self._reasoning += piece.reasoning
+            events.append(ReasoningDelta(piece.reasoning, self._reasoning))
+        if piece.refusal:
+            self._refusal += piece.refusal
+            events.append(RefusalDelta(piece.refusal, self._refusal))
+        if piece.text:
+            self._text(piece, events)
+        if piece.call >= 0:
+            self._tool_call(piece, events)
+        if piece.logprobs and self._wants_events:
+            self._logprobs.extend(piece.logprobs)
+            events.append(LogprobsDelta(piece.logprobs))
+        return events if self._wants_events else []
+
+    def finish(self, ending: Ending) -> tuple[list[Event], Result[Any]]:
+        """The end: what is still to be said, and the result."""
+        result = self.result(ending)
+        events: list[Event] = []
+        if self._wants_events:
+            self._end_reasoning(events)
+            if self._snapshot or not (self._calls or self._refusal):
+                parsed = self._scanner.snapshot if self._scanner is not None else None
+                events.append(ContentDone(self._snapshot, None if parsed is MISSING else parsed))
+            if self._refusal:
+                events.append(RefusalDone(self._refusal))
+            if self._logprobs:
+                events.append(LogprobsDone(tuple(self._logprobs)))
+            events.append(OutputDone(result))
+        return events, result
+
+    def result(self, ending: Ending) -> Result[Any]:
+        """The result, ``Truncated`` or ``Failed`` where there is no value."""
+        text = "".join(self._content)
+        calls = tuple(ToolCall(one.id or f"{self._id_prefix}_{i}", FunctionCall(one.name, one.arguments))
+                      for i, one in enumerate(self._calls) if one.closed)
+        message = Message(text or None, calls, self._reasoning or None, self._refusal or None)
+        known: dict[str, Any] = {
+            "text": text, "usage": ending.usage, "token_ids": ending.token_ids, "logprobs": ending.logprobs,
+            "seed": ending.seed, "message": message, "reasoning": self._reasoning or None}
+        if ending.error is not None:
+            return Failed(None, finish_reason="error", error=ending.error, **known)
+        if calls:
+            return Result(None, finish_reason="tool_calls", **known)
+        if self._refusal:
+            return Failed(None, finish_reason=ending.finish_reason, error=OutputError(
+                f"the model refused: {self._refusal}", text=self._refusal), **known)
+        output = self._call.output
+        if output is None:
+            return Result(text, finish_reason=ending.finish_reason, **known)
+        if ending.finish_reason != "stop" and not (self._scanner is not None and self._scanner.done):
+            partial = text if self._scanner is None else self._scanner.snapshot
+            return Truncated(None, finish_reason=ending.finish_reason,
+                             partial=None if partial is MISSING else partial, **known)
+        try:
+            value = output.read(text)
+        except OutputError as error:
+            return Failed(None, finish_reason=ending.finish_reason, error=error, **known)
+        return Result(value, finish_reason=ending.finish_reason, **known)
+
+    def _text(self, piece: Piece, events: list[Event]) -> None:
+        self._end_reasoning(events)
+        self._content.append(piece.text)
+        if not self._wants_events:
+            if self._scanner is not None:
+                self._scanner.feed(piece.text)
+            return
+        self._snapshot += piece.text
+        if self._scanner is None:
+            events.append(ContentDelta(piece.text, self._snapshot, None, piece.forced))
+            return
+        grew = self._scanner.feed(piece.text)
+        parsed = self._scanner.snapshot
+        events.append(ContentDelta(piece.text, self._snapshot, None if parsed is MISSING else parsed, piece.forced))
+        if grew and parsed is not MISSING:
+            events.append(OutputPartial(Partial(parsed, self._scanner.done)))
+
+    def _end_reasoning(self, events: list[Event]) -> None:
+        if self._reasoning and not self._thinking_done:
+            self._thinking_done = True
+            events.append(ReasoningDone(self._reasoning))
+
+    def _tool_call(self, piece: Piece, events: list[Event]) -> None:
+        self._end_reasoning(events)
+        while len(self._calls) <= piece.call:
+            self._calls.append(_OpenCall(piece.name))
+        one = self._calls[piece.call]
+        one.name = one.name or piece.name
+        one.id = one.id or piece.call_id
+        if piece.arguments:
+            one.arguments += piece.arguments
+            one.scanner.feed(piece.arguments)
+            parsed = one.scanner.snapshot
+            events.append(ArgumentsDelta(one.name, piece.call, one.arguments, None if parsed is MISSING else parsed,
+                                         piece.arguments))
+        if piece.closed and not one.closed:
+            one.closed = True
+            parsed = one.scanner.snapshot
+            events.append(ArgumentsDone(one.name, piece.call, one.arguments, None if parsed is MISSING else parsed))
+
+
+class Stream(Generic[T]):
+    """Events of one generation as they come; ``result`` runs it to its end. Closing it cancels what is left.
+
+        with llm.stream(prompt, Person) as stream:
+            for event in stream: ...
+        stream.result.output
+    """
+
+    def __init__(self, call: Call, generation: Generation) -> None:
+        self._generation = generation
+        self._assembler = Assembler(call)
+        self._result: Result[T] | None = None
+        self._events = self._run()
+
+    def _run(self) -> Iterator[Event]:
+        for piece in self._generation:
+            yield from self._assembler.feed(piece)
+        events, self._result = self._assembler.finish(self._generation.ending)
+        yield from events
+
+    def __iter__(self) -> Iterator[Event]:
+        return self
+
+    def __next__(self) -> Event:
+        return next(self._events)
+
+    @property
+    def result(self) -> Result[T]:
+        """The finished result: reads what is left of the stream first."""
+        for _ in self._events:
+            pass
+        if self._result is None:
+            raise OutputError("the stream was closed before its end")
+        return self._result
+
+    @property
+    def text_deltas(self) -> Iterator[str]:
+        """Only the text, as it comes."""
+        return (event.delta for event in self if isinstance(event, ContentDelta))
+
+    def close(self) -> None:
+        """Cancel the generation."""
+        if self._result is None:
+            self._generation.cancel()
+
+    def __enter__(self) -> Stream[T]:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()

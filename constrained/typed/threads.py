@@ -1,0 +1,144 @@
+"""Blocking work for coroutines: one daemon thread each, so that nothing that hangs keeps the program from ending."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from constrained.typed.events import Event
+from constrained.typed.results import Result
+from constrained.typed.stream import Stream
+
+__all__ = ["AsyncStream", "in_thread", "run_here"]
+
+T = TypeVar("T")
+
+
+def _deliver(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
+    if future.cancelled():
+        return
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(value)
+
+
+async def in_thread(work: Callable[[], T], on_cancel: Callable[[], None] | None = None) -> T:
+    """Run ``work`` in a daemon thread with the caller's context variables; ``on_cancel`` if the wait is cancelled."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        value: Any = None
+        failure: BaseException | None = None
+        try:
+            value = context.run(work)
+        except StopIteration as error:  # a future cannot hold it
+            failure = RuntimeError(f"StopIteration out of a call: {error}")
+        except BaseException as error:
+            failure = error
+        try:
+            loop.call_soon_threadsafe(_deliver, future, value, failure)
+        except RuntimeError:  # the loop is closed: nobody waits any more
+            pass
+
+    threading.Thread(target=run, name="constrained-call", daemon=True).start()
+    try:
+        return await future
+    except asyncio.CancelledError:
+        if on_cancel is not None:
+            on_cancel()
+        raise
+
+
+def run_here(make: Callable[[], Any]) -> Any:
+    """Run a coroutine to its end from synchronous code, also where an event loop already runs in this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(make())
+    box: list[Any] = []
+
+    def run() -> None:
+        try:
+            box.extend((asyncio.run(make()), None))
+        except BaseException as error:
+            box.extend((None, error))
+
+    context = contextvars.copy_context()
+    thread = threading.Thread(target=lambda: context.run(run), name="constrained-loop", daemon=True)
+    thread.start()
+    thread.join()
+    if box[1] is not None:
+        raise box[1]
+    return box[0]
+
+
+_END = object()
+
+
+class AsyncStream(Generic[T]):
+    """A :class:`Stream` for ``async for``. Leaving ``async with`` cancels what is left."""
+
+    def __init__(self, stream: Stream[T]) -> None:
+        self._stream = stream
+        self._queue: asyncio.Queue[Any] | None = None
+
+    def __aiter__(self) -> AsyncStream[T]:
+        return self
+
+    async def __anext__(self) -> Event:
+        if self._queue is None:
+            self._start()
+        assert self._queue is not None
+        item = await self._queue.get()
+        if item is _END:
+            self._queue.put_nowait(_END)
+            raise StopAsyncIteration
+        if isinstance(item, BaseException):
+            self._queue.put_nowait(_END)
+            raise item
+        event: Event = item
+        return event
+
+    async def result(self) -> Result[T]:
+        """The finished result: reads what is left of the stream first."""
+        async for _ in self:
+            pass
+        return self._stream.result
+
+    async def aclose(self) -> None:
+        """Cancel the generation."""
+        self._stream.close()
+
+    async def __aenter__(self) -> AsyncStream[T]:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def _start(self) -> None:
+        loop = asyncio.get_running_loop()
+        queue: asyncio.Queue[Any] = asyncio.Queue()
+        self._queue = queue
+        stream = self._stream
+
+        def put(item: Any) -> None:
+            try:
+                loop.call_soon_threadsafe(queue.put_nowait, item)
+            except RuntimeError:  # the loop is closed
+                stream.close()
+
+        def run() -> None:
+            try:
+                for event in stream:
+                    put(event)
+            except BaseException as error:
+                put(error)
+            put(_END)
+
+        threading.Thread(target=run, name="constrained-stream", daemon=True).start()
