@@ -191,7 +191,8 @@ def test_many_documents(counted: bool) -> None:
 
 NESTED_COUNTS = r"""
 root ::= value
-value ::= "[" (value (", " value){0,500})? "]" | "{" (pair (", " pair){0,500})? "}" | string | [-0-9.e]{1,30} | [a-z]{1,5}
+value ::= "[" (value (", " value){0,500})? "]" | "{" (pair (", " pair){0,500})? "}" | scalar
+scalar ::= string | [-0-9.e]{1,30} | [a-z]{1,5}
 pair ::= string ": " value
 string ::= "\"" ([^"\\] | "\\" [a-z]){0,200} "\""
 """
