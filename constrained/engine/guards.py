@@ -17,8 +17,8 @@ Data
     ``begin[g]``                  the pending id of guard g alone, -1 if it kills whatever follows
     ``outs``                      for each pair (p, c) that can occur, the pending ids at the rule's end
 
-Counted loops are taken as "one round or more" here, groups in any order as "any of the items, repeated": where a guard
-depends on the exact count a position may be thought alive that is not.
+Loops are taken as "one round or more" here. Where it matters how many rounds came before (what a round ends with keeps
+another from beginning), a counted loop or a group in any order is refused.
 
 Cost: one pass over the positions for the empty set, and for each pending id over the few positions that can be read
 under it. Reps 1995 (CFL reachability by summaries) is the method, demand-driven.
@@ -112,6 +112,7 @@ def guard_tables(net: Network, starts: list[int], byte_class: array[int], class_
     watch = _Watchers(net.guard_dfas, class_byte, limits.max_guard_sets)
     survey = _Survey(net, starts, byte_class, watch)
     survey.run()
+    survey.check_counts()
     step: list[int] = []
     c = 0
     while c < len(watch.sets):  # grows while it is read
@@ -246,6 +247,23 @@ class _Survey:
                 for user, targets in list(self.calls.get(pair, ())):
                     for to in targets:
                         self.follow(user, (to, out))
+
+    def check_counts(self) -> None:
+        """Refuse counted loops whose rounds are not all alike to the watchers: only "one or more" is exact here."""
+        net = self.net
+        for p, c in list(self.outs):
+            loop, group = net.loops.get(p), net.sets.get(p)
+            rules = [] if loop is None or (loop[1] <= 1 and loop[2] < 0) else [loop[0]]
+            if group is not None:
+                rules = [*group.items, group.separator]
+            for rule in rules:
+                first = self.outs.get((self.starts[rule], c), set())
+                if any(self.outs.get((self.starts[other], out), set()) != self.outs.get((self.starts[other], c), set())
+                       for out in first for other in rules):
+                    raise GrammarError(
+                        f"a counted repetition in rule {net.rule_names[net.origin[p]]!r:.100} ends its rounds with a "
+                        "NotFollowedBy that the next round cannot always pass",
+                        hint="write something between the rounds that may follow, or write the rounds out")
 
     def ask(self, pair: Pair) -> None:
         if pair not in self.outs:

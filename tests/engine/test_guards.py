@@ -252,6 +252,9 @@ def test_a_named_token_is_not_text() -> None:
 
 @pytest.mark.parametrize(("body", "message"), [
     (Sequence((NotFollowedBy(words(b"a")), Literal(b"b"))), "at the beginning of rule 'root'"),
+    (Repeat(Choice((Sequence((Literal(b"aaaaaaaa"), NotFollowedBy(words(b"a")))),
+                    Sequence((Literal(b"b" * 9), NotFollowedBy(words(b"c")))))), 3, 9),
+     "a counted repetition in rule 'root'"),
     (Sequence((Literal(b"b"), Repeat(NotFollowedBy(words(b"a")), 1, None))), "repeated without anything between"),
 ])
 def test_refused(body: Expr, message: str) -> None:
