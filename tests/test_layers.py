@@ -3,8 +3,8 @@
     cli                                      7
     server   integrations   testing          6
     typed                                    5
-    api   decoder   masks                    4
-    frontends   engine                       3
+    api   decoder                            4
+    frontends   engine   masks               3
     grammar   grammars                       2
     vocabulary   regex                       1
     kernel   errors   limits                 0
@@ -31,8 +31,8 @@ LAYERS = (
     {"kernel", "errors", "limits"},
     {"vocabulary", "regex"},
     {"grammar", "grammars"},
-    {"frontends", "engine"},
-    {"api", "decoder", "masks"},
+    {"frontends", "engine", "masks"},
+    {"api", "decoder"},
     {"typed"},
     {"server", "integrations", "testing"},
     {"cli"},

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as functional
 
+from constrained.decoder.transfer import upload
+
 __all__ = ["GROUPED_MAX", "Segment", "attend_segments", "causal_mask", "chunk_mask", "length_mask"]
 
 GROUPED_MAX = 16
@@ -70,7 +72,7 @@ def chunk_mask(first: int, count: int, key_start: int, key_end: int, window: int
 def length_mask(lengths: Sequence[int], key_start: int, key_end: int, window: int | None, dtype: torch.dtype,
                 device: torch.device) -> torch.Tensor:
     """Additive ``[rows, 1, 1, key_end - key_start]``: row r sees ``lengths[r]`` keys (the last ``window``)."""
-    ends = torch.tensor(lengths, device=device)[:, None]
+    ends = upload(lengths, device)[:, None]
     keys = torch.arange(key_start, key_end, device=device)[None, :]
     hidden = keys >= ends
     if window is not None:

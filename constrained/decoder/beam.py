@@ -30,6 +30,7 @@ from constrained.decoder.guide import Guide, Legal, Matcher, free_bitmask
 from constrained.decoder.history import TokenHistory
 from constrained.decoder.kv_cache import KVCache
 from constrained.decoder.sampling_params import RequestError, SamplingError, SamplingParams
+from constrained.decoder.transfer import upload
 from constrained.decoder.vocabulary_check import check_matcher, check_vocabulary, never_written
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ class _Search:
         last = self.model.config.n_layers
         for start in range(0, len(self.prompt), chunk):
             piece = self.prompt[start : start + chunk]
-            out = self.model(torch.tensor([piece], device=self.model.device), cache=self.cache, slots=[slot],
+            out = self.model(upload([piece], self.model.device), cache=self.cache, slots=[slot],
                              lengths=[start], n_new=[len(piece)], logits_to_keep=1, return_hidden=[last],
                              with_logits=False)
         final: Tensor = out.hidden[last][:, -1]
@@ -173,7 +174,7 @@ class _Search:
     def _forward(self, beams: Sequence[_Beam]) -> Tensor:
         """Hidden states ``[len(beams), hidden]`` after each beam's last token."""
         last = self.model.config.n_layers
-        ids = torch.tensor([[beam.history.tokens[-1]] for beam in beams], device=self.model.device)
+        ids = upload([[beam.history.tokens[-1]] for beam in beams], self.model.device)
         lengths = [len(beam.history.tokens) - 1 for beam in beams]
         out = self.model(ids, cache=self.cache, slots=[beam.slot for beam in beams], lengths=lengths,
                          n_new=[1] * len(beams), logits_to_keep=1, return_hidden=[last], with_logits=False)
@@ -217,7 +218,7 @@ class _Search:
             return values
         n_words = (values.shape[-1] + 31) // 32
         words = np.stack([one.bitmask(n_words) for one in legal])
-        return remove_illegal(values, torch.from_numpy(words).to(values.device))
+        return remove_illegal(values, words)
 
     def _candidates(self, beams: Sequence[_Beam], scores: Tensor) -> list[_Candidate]:
         keep = max(2, 1 + len(self.ends)) * self.params.num_beams

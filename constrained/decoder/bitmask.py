@@ -1,19 +1,19 @@
 """Token bitmasks as the sampler reads them: int32 ``[B, ceil(V/32)]``, bit j of word j // 32, 1 = allowed.
 
 The loop asks three things of a row: how many ids are allowed, which ones, and the logits with the others
-removed. Cost for 49,152 ids on one core: count 2 us, ids 20-60 us, removal 20 us.
+removed. Cost for 49,152 ids on one core: count 2 us, ids 20-60 us, removal 7-15 us.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["allowed_ids", "count_allowed", "new_bitmask", "remove_illegal", "remove_illegal_row", "unpack_bits"]
+from constrained.decoder.transfer import upload
+from constrained.masks import apply_token_bitmask_inplace
+
+__all__ = ["allowed_ids", "count_allowed", "new_bitmask", "remove_illegal", "remove_illegal_", "unpack_bits"]
 
 _POPCOUNT = np.array([bin(byte).count("1") for byte in range(256)], dtype=np.uint8)
 
@@ -41,24 +41,15 @@ def allowed_ids(words: NDArray[np.int32], vocab_size: int) -> NDArray[np.int64]:
 
 def remove_illegal(logits: Tensor, words: NDArray[np.int32] | Tensor) -> Tensor:
     """A new tensor: ``logits [B, V]`` with every id whose bit is 0, and every id past the bitmask, ``-inf``."""
-    vocab_size = logits.shape[-1]
-    if isinstance(words, Tensor) and words.device.type != "cpu":
-        shifts = torch.arange(32, device=words.device, dtype=torch.int32)
-        allowed = ((words.unsqueeze(-1) >> shifts) & 1).to(torch.bool).flatten(-2)
-    else:
-        packed = words.numpy() if isinstance(words, Tensor) else words
-        allowed = torch.from_numpy(unpack_bits(packed, packed.shape[-1] * 32)).to(logits.device)
-    if allowed.shape[-1] < vocab_size:
-        allowed = torch.nn.functional.pad(allowed, (0, vocab_size - allowed.shape[-1]), value=False)
-    return torch.where(allowed[..., :vocab_size], logits, -math.inf)
+    kept = logits.clone()
+    remove_illegal_(kept, words)
+    return kept
 
 
-def remove_illegal_row(logits: Tensor, words: NDArray[np.int32]) -> None:
-    """The same for one row ``[V]`` on the CPU, in place."""
-    illegal = torch.from_numpy(unpack_bits(~words.reshape(-1), words.size * 32))
-    width = logits.shape[0]
-    if illegal.shape[0] >= width:
-        logits.masked_fill_(illegal[:width], -math.inf)
-    else:
-        logits[: illegal.shape[0]].masked_fill_(illegal, -math.inf)
-        logits[illegal.shape[0] :] = -math.inf
+def remove_illegal_(logits: Tensor, words: NDArray[np.int32] | Tensor) -> None:
+    """The same in place, also for one row ``[V]``: the compiled kernel on a CPU, a Triton kernel on a GPU.
+
+    Nothing waits for the device.
+    """
+    packed = words if isinstance(words, Tensor) else upload(words, logits.device)
+    apply_token_bitmask_inplace(logits, packed)

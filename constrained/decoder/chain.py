@@ -32,6 +32,7 @@ from constrained.decoder import samplers
 from constrained.decoder.history import TokenHistory
 from constrained.decoder.noise import SPREAD, gumbel, gumbel_row
 from constrained.decoder.sampling_params import SamplingError, SamplingParams
+from constrained.decoder.transfer import download, upload
 
 __all__ = ["Choice", "Row", "check_choice", "choose", "penalise", "warp"]
 
@@ -81,15 +82,15 @@ def choose(rows: Sequence[Row]) -> list[Choice]:
         tokens.append(_choose_group([rows[i] for i in members], [prepared[i][0] for i in members]))
         order.extend(members)
     lifted = [flag for _, flags in prepared for flag in flags]
-    answers = torch.cat(tokens).tolist()  # the one wait for the device
-    counts = torch.stack(lifted).tolist() if lifted else []
+    answers = download(torch.cat([*tokens, *(flag.view(1).long() for flag in lifted)]))
+    counts = answers[len(rows) :]
     choices: list[Choice] = [Choice(-1)] * len(rows)
     cursor = 0
     lifted_of = []
     for _, flags in prepared:
         lifted_of.append(sum(counts[cursor : cursor + len(flags)]))
         cursor += len(flags)
-    for i, token in zip(order, answers, strict=True):
+    for i, token in zip(order, answers[: len(rows)], strict=True):
         choices[i] = Choice(token, lifted_of[i]) if token >= 0 else Choice(token, lifted_of[i], _ERRORS[token])
     return choices
 
@@ -102,7 +103,7 @@ _ERRORS = {
 
 def _group_key(index: int, row: Row, logits: Tensor) -> tuple[object, ...]:
     """Rows with equal keys go through one call; on a CPU each alone, which stays in its cache."""
-    if not logits.is_cuda:
+    if logits.is_cpu:
         return (index,)
     p = row.params
     ids = row.ids is None or id(row.ids)
@@ -117,7 +118,7 @@ def _choose_group(rows: Sequence[Row], prepared: Sequence[Tensor]) -> Tensor:
     logits = prepared[0] if len(prepared) == 1 else torch.cat(list(prepared))
     ids = rows[0].ids
     largest = logits.amax(dim=-1)
-    if logits.is_cuda:
+    if not logits.is_cpu:
         columns = samplers.greedy(logits) if rows[0].params.greedy else _draw(logits, rows)
     else:
         top = float(largest)
@@ -133,8 +134,8 @@ def _draw(logits: Tensor, rows: Sequence[Row]) -> Tensor:
     """Columns ``[B]`` drawn from rows with equal parameters, without waiting for the device."""
     ids, device = rows[0].ids, logits.device
     warped, kept = warp(logits, rows[0].params)
-    keys = torch.tensor([row.key for row in rows], dtype=torch.long, device=device)
-    positions = torch.tensor([row.history.n_output for row in rows], dtype=torch.long, device=device)
+    keys = upload([row.key for row in rows], device, torch.long)
+    positions = upload([row.history.n_output for row in rows], device, torch.long)
     if kept is None:
         noise_ids = ids if ids is not None else torch.arange(logits.shape[1], device=device)
         return (warped + gumbel(keys, positions, noise_ids)).argmax(dim=-1)
@@ -202,7 +203,7 @@ def _bias(logits: Tensor, row: Row, flags: list[Tensor]) -> Tensor:
     if finite:
         columns, kept = _columns([i for i, _ in finite], row, logits)
         if kept:
-            values = torch.tensor([finite[j][1] for j in kept], dtype=logits.dtype, device=logits.device)
+            values = upload([finite[j][1] for j in kept], logits.device, logits.dtype)
             logits = samplers.apply_bias(logits, columns, values)
     return _ban(logits, row, row.params.bans, flags)
 
@@ -224,8 +225,8 @@ def _columns(ids: Sequence[int], row: Row, logits: Tensor) -> tuple[Tensor, list
     width = logits.shape[1]
     if row.ids is None:
         kept = [j for j, i in enumerate(ids) if i < width]
-        return torch.tensor([ids[j] for j in kept], dtype=torch.long, device=logits.device), kept
-    wanted = torch.tensor(list(ids), dtype=torch.long, device=logits.device)
+        return upload([ids[j] for j in kept], logits.device, torch.long), kept
+    wanted = upload(list(ids), logits.device, torch.long)
     columns = torch.searchsorted(row.ids, wanted)
     found = row.ids[columns.clamp(max=width - 1)] == wanted
     kept = found.nonzero().flatten().tolist()
@@ -266,7 +267,7 @@ def warp(logits: Tensor, params: SamplingParams) -> tuple[Tensor, Tensor | None]
 
 def _top_k(logits: Tensor, k: int) -> tuple[Tensor, Tensor | None]:
     """Top-k as columns, ascending; as a full row where ties at the k-th keep more than k."""
-    if logits.is_cuda:  # looking for ties would wait for the device
+    if not logits.is_cpu:  # looking for ties would wait for the device
         return samplers.top_k_filter(logits, k), None
     values, columns = torch.topk(logits, k)
     if k * 4 > logits.shape[1] or bool(((logits >= values[:, -1:]).sum(dim=-1) != k).any()):
@@ -278,7 +279,7 @@ def _top_k(logits: Tensor, k: int) -> tuple[Tensor, Tensor | None]:
 def _top_p(logits: Tensor, p: float) -> tuple[Tensor, Tensor | None]:
     """Top-p among the likeliest few hundred or thousand where they hold the mass, else by a sort of the whole row."""
     width = logits.shape[1]
-    if not logits.is_cuda:  # there looking at the result would wait for the device
+    if logits.is_cpu:  # there looking at the result would wait for the device
         norm = logits.logsumexp(dim=-1, keepdim=True)
         for size in TOP_P_CANDIDATES:
             if width < 4 * size:

@@ -21,21 +21,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from constrained.decoder.bitmask import remove_illegal, remove_illegal_row
+from constrained.decoder.bitmask import remove_illegal_
 from constrained.decoder.chain import Choice, Row, choose
 from constrained.decoder.guide import Legal
 from constrained.decoder.logprobs import TokenLogprob, token_logprob
 from constrained.decoder.sampling_params import SamplingError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from constrained.decoder.feed import Feed
     from constrained.decoder.models.base import BaseDecoder
     from constrained.decoder.sequence import Sequence
 
 __all__ = ["Chooser"]
 
+
+GATHERED_HEADS = 4
+"""On a device whose kernels cost more to launch than to run, more rows than this take the full head in one product."""
 
 AFFORDABLE_TRIES = 8
 """Near its token limit an output asks the sampler so often for another token before it takes the shortest way."""
@@ -68,6 +69,7 @@ class Chooser:
         rows: list[tuple[Feed, Row]] = []
         full: list[tuple[Feed, Legal]] = []
         ready: list[tuple[Feed, Choice, Row | None, Tensor | None]] = []
+        small_heads = self._small_heads and (self._on_cpu or len(feeds) <= GATHERED_HEADS)
         for feed in feeds:
             sequence = feed.sequence
             try:
@@ -76,7 +78,7 @@ class Chooser:
                 sequence.fail(error)
                 continue
             wants_raw = sequence.request.params.raw_logprobs
-            if legal.ids is None or wants_raw or not self._small_heads:
+            if legal.ids is None or wants_raw or not (small_heads or (self._small_heads and legal.count == 1)):
                 full.append((feed, legal))
             elif legal.count == 1 and sequence.logprobs is None:
                 only = int(legal.ids[0])
@@ -111,20 +113,16 @@ class Chooser:
 
     def _masked(self, logits: Tensor, legal: list[Legal]) -> Tensor:
         """``logits [B, V]`` with what is illegal removed, in place."""
-        words: dict[int, NDArray[np.int32]] = {}
         n_words = (logits.shape[-1] + 31) // 32
-        for i, one in enumerate(legal):
-            if one.removed is not None:
-                if not one.everything:
-                    logits[i].index_fill_(0, one.removed, -math.inf)
-            elif self._on_cpu:
-                remove_illegal_row(logits[i], one.bitmask(n_words))
-            else:
-                words[i] = one.bitmask(n_words)
-        if words:
-            packed = torch.from_numpy(np.stack(list(words.values()))).to(logits.device, non_blocking=True)
-            rows = list(words)
-            logits[rows] = remove_illegal(logits[rows], packed)
+        if not self._on_cpu:  # one kernel for all rows
+            if not all(one.everything for one in legal):
+                remove_illegal_(logits, np.stack([one.bitmask(n_words) for one in legal]))
+            return logits
+        for row, one in zip(logits, legal, strict=True):
+            if one.removed is None:
+                remove_illegal_(row, one.bitmask(n_words))
+            elif not one.everything:
+                row.index_fill_(0, one.removed, -math.inf)
         return logits
 
     def commit(self, sequence: Sequence, choice: Choice, row: Row | None, raw: Tensor | None) -> None:

@@ -18,6 +18,7 @@ from constrained.decoder.bitmask import remove_illegal
 from constrained.decoder.chain import Row, choose
 from constrained.decoder.kv_cache import KVCache
 from constrained.decoder.sampling_params import RequestError
+from constrained.decoder.transfer import upload
 
 if TYPE_CHECKING:
     from constrained.decoder.guide import Guide
@@ -77,14 +78,14 @@ class DraftModel:
         known = _common(seen, tokens)
         known = min(known, len(tokens) - 1)
         new = tokens[known:]
-        out = self._model(torch.tensor([new], device=self._model.device), cache=self._cache, slots=[slot],
+        out = self._model(upload([new], self._model.device), cache=self._cache, slots=[slot],
                           lengths=[known], n_new=[len(new)])
         self._slots[id(sequence)] = (slot, list(tokens))
         assert out.logits is not None
         legal = guide.legal()
         logits = out.logits[0, 0]
         words = legal.bitmask((logits.shape[0] + 31) // 32)
-        logits = remove_illegal(logits.unsqueeze(0), torch.from_numpy(words).unsqueeze(0).to(logits.device))[0]
+        logits = remove_illegal(logits.unsqueeze(0), words[None])[0]
         row = Row(logits, sequence.request.params, sequence.history, sequence.key, None, sequence.banned_now())
         choice = choose([row])[0]
         return None if choice.error is not None else choice.token

@@ -141,7 +141,7 @@ def _scored(logits: Tensor, token: int, guide: Guide, top: int) -> TokenLogprob:
     masked = logits
     if guide.constrained:
         words = guide.legal().bitmask((logits.shape[0] + 31) // 32)
-        masked = remove_illegal(logits.unsqueeze(0), torch.from_numpy(words).unsqueeze(0).to(logits.device))[0]
+        masked = remove_illegal(logits.unsqueeze(0), words[None])[0]
         guide.accept(token)
     return token_logprob(token, masked, top, raw=logits)
 

@@ -24,6 +24,7 @@ from torch import Tensor
 from constrained.decoder.bitmask import allowed_ids, count_allowed, new_bitmask
 from constrained.decoder.detokenizer import Vocabulary
 from constrained.decoder.sampling_params import SamplingError
+from constrained.decoder.transfer import upload
 
 __all__ = ["Guide", "Legal", "Matcher", "free_bitmask"]
 
@@ -63,7 +64,7 @@ class Legal:
     def tensor(self, device: torch.device) -> Tensor:
         """``ids`` on ``device``."""
         assert self.ids is not None
-        return torch.from_numpy(self.ids).to(device, non_blocking=True)
+        return upload(self.ids, device)
 
     def bitmask(self, n_words: int) -> NDArray[np.int32]:
         """A packed bitmask ``[n_words]``, zero past what it covers."""

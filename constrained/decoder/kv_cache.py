@@ -18,6 +18,7 @@ import torch
 from constrained.decoder.attention import Segment, attend_segments, chunk_mask, length_mask
 from constrained.decoder.models.config import CoreConfig
 from constrained.decoder.slots import SlotTable
+from constrained.decoder.transfer import upload
 
 __all__ = ["AttentionPlan", "KVCache"]
 
@@ -82,8 +83,8 @@ class AttentionPlan:
             for slot, length, new in zip(slots, lengths, n_new, strict=True):
                 rows += [slot] * new
                 positions += range(length, length + new)
-            self._rows = torch.tensor(rows, device=cache.device)
-            self._positions = torch.tensor(positions, device=cache.device)
+            self._rows = upload(rows, cache.device)
+            self._positions = upload(positions, cache.device)
 
     def write(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> None:
         if len(self._slots) == 1:

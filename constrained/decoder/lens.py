@@ -59,7 +59,7 @@ def logit_lens(model: BaseDecoder, tokens: Sequence[int], *, layers: Sequence[in
         if matcher is not None:
             words = new_bitmask(1, config.vocab_size)
             matcher.fill_next_token_bitmask(words, 0)
-            logits = remove_illegal(logits, torch.from_numpy(words).to(logits.device))
+            logits = remove_illegal(logits, words)
         best, ids = torch.topk(torch.softmax(logits, -1), min(top, config.vocab_size))
         for row in range(last):
             pairs = [(i, p) for i, p in zip(ids[row].tolist(), best[row].tolist(), strict=True) if p > 0.0]

@@ -23,6 +23,7 @@ from constrained.decoder.attention import Segment, attend_segments, chunk_mask
 from constrained.decoder.errors import CacheError, ModelError
 from constrained.decoder.models.config import CoreConfig
 from constrained.decoder.slots import SlotTable
+from constrained.decoder.transfer import upload
 
 __all__ = ["BlockPool", "PagedCache", "PagedPlan", "reads_pages"]
 
@@ -168,7 +169,7 @@ class PagedPlan:
         self._places = [self._row_places(slot, length + new)
                         for slot, length, new in zip(slots, lengths, n_new, strict=True)]
         written = [places[length:] for places, length in zip(self._places, lengths, strict=True)]
-        self._targets = torch.from_numpy(np.concatenate(written)).to(cache.device)
+        self._targets = upload(np.concatenate(written), cache.device)
         self._pages = _PageArguments(cache, slots, lengths, n_new) if reads_pages(cache.device, cache.dtype) else None
 
     def write(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> None:
@@ -194,7 +195,7 @@ class PagedPlan:
         for places, first, count in zip(self._places, self._lengths, self._n_new, strict=True):
             key_start = 0 if window is None else max(0, first + 1 - window)
             key_end = first + count
-            visible = torch.from_numpy(places[key_start:]).to(cache.device)
+            visible = upload(places[key_start:], cache.device)
             mask, causal = chunk_mask(first, count, key_start, key_end, window, cache.group, cache.dtype, cache.device)
             segments.append(Segment(start, start + count, 1, _Gathered(cache.keys, visible),
                                     _Gathered(cache.values, visible), mask, causal))
@@ -238,4 +239,4 @@ class _PageArguments:
 
 
 def _int32(values: Sequence[object], device: torch.device) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.int32).to(device, non_blocking=True)
+    return upload(values, device, torch.int32)

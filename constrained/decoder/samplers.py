@@ -203,7 +203,7 @@ def epsilon_filter(logits: Tensor, epsilon: float, *, min_keep: int = 1) -> Tens
 
 def eta_filter(logits: Tensor, epsilon: float, *, min_keep: int = 1) -> Tensor:
     """Remove probabilities below ``min(epsilon, sqrt(epsilon) * exp(-H))``, H the entropy (Hewitt et al. 2022)."""
-    eps = torch.tensor(epsilon, device=logits.device)
+    eps = torch.full((), epsilon, device=logits.device)
     normalized = logits - logits.logsumexp(dim=-1, keepdim=True)
     probabilities = torch.softmax(normalized, dim=-1)
     lowest = torch.finfo(normalized.dtype).min  # 0 * -inf would be NaN

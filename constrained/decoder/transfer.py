@@ -1,4 +1,4 @@
-"""Small values from the host to the device, without waiting for the device.
+"""Small values between host and device: up without waiting, down as the one place that waits.
 
 ``torch.tensor(values, device="cuda")`` copies from pageable memory and waits until everything queued before it is done.
 In the generation loop that would undo the overlap of mask work and forward pass. Here the values go through pinned
@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["upload"]
+__all__ = ["download", "upload"]
 
 
 def upload(values: Sequence[Any] | NDArray[Any] | Tensor, device: torch.device,
@@ -29,6 +29,11 @@ def upload(values: Sequence[Any] | NDArray[Any] | Tensor, device: torch.device,
     if dtype is not None and host.dtype != dtype:
         host = host.to(dtype)
     return host if device.type == "cpu" else _send(host, device)
+
+
+def download(values: Tensor) -> list[Any]:
+    """``values`` as Python numbers. Waits until the device has computed them: once a step, for the chosen tokens."""
+    return values.tolist()  # type: ignore[no-any-return]
 
 
 def _send(host: Tensor, device: torch.device) -> Tensor:

@@ -19,6 +19,7 @@ from constrained.decoder.errors import ModelError
 from constrained.decoder.kv_cache import KVCache
 from constrained.decoder.models.config import CoreConfig
 from constrained.decoder.slots import SlotTable
+from constrained.decoder.transfer import upload
 
 __all__ = ["BaseDecoder", "DecoderOutput", "Kept", "kept_positions", "pack"]
 
@@ -146,7 +147,7 @@ class Kept:
             places += range(offset, offset + count)
             start += new
         self._indices = None if len(indices) == start else indices
-        self._places = None if len(places) == len(n_new) * width else torch.tensor(places, device=device)
+        self._places = None if len(places) == len(n_new) * width else upload(places, device)
         self._device = device
 
     def rows(self, x: torch.Tensor) -> torch.Tensor:
@@ -155,7 +156,7 @@ class Kept:
             return x
         if len(self._indices) == self._indices[-1] - self._indices[0] + 1:
             return x[self._indices[0] : self._indices[-1] + 1]
-        return x[torch.tensor(self._indices, device=self._device)]
+        return x[upload(self._indices, self._device)]
 
     def place(self, packed: torch.Tensor) -> torch.Tensor:
         """Packed rows ``[n, width]`` -> ``[B, keep, width]``, zero where a row has fewer."""

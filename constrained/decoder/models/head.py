@@ -58,7 +58,7 @@ class OutputHead:
         weight = self.weight
         if weight.dtype == torch.float32:
             return functional.linear(hidden, weight)
-        if weight.is_cuda:
+        if not weight.is_cpu:
             return torch.mm(hidden, weight.t(), out_dtype=torch.float32)
         rows, width = weight.shape
         block = max(64, BLOCK_BYTES // (4 * width))

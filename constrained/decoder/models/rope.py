@@ -14,6 +14,7 @@ import torch
 
 from constrained.decoder.errors import ModelError
 from constrained.decoder.models.config import ModelConfig, RopeConfig
+from constrained.decoder.transfer import upload
 
 __all__ = ["ROPE_KINDS", "RotaryTable", "inverse_frequencies", "rotate"]
 
@@ -141,7 +142,7 @@ class RotaryTable:
         if len(spans) == 1:
             start, end = spans[0]
             return whole_cos[start:end].unsqueeze(1), whole_sin[start:end].unsqueeze(1)
-        positions = torch.tensor([place for span in spans for place in range(*span)]).to(whole_cos.device)
+        positions = upload([place for span in spans for place in range(*span)], whole_cos.device)
         return whole_cos[positions].unsqueeze(1), whole_sin[positions].unsqueeze(1)
 
     def whole(self, length: int) -> tuple[torch.Tensor, torch.Tensor]:

@@ -22,6 +22,7 @@ import torch.nn.functional as functional
 from constrained.decoder.errors import ModelError
 from constrained.decoder.kv_cache import KVCache
 from constrained.decoder.slots import SlotTable
+from constrained.decoder.transfer import upload
 
 if TYPE_CHECKING:
     from constrained.decoder.models.transformer import DecoderModel
@@ -66,9 +67,9 @@ class StaticStep:
         """
         self._cache.prepare(slots, lengths, [1] * len(slots))
         device = self._cache.device
-        rows = torch.tensor(slots).to(device, non_blocking=True)
+        rows = upload(slots, device)
         self._tokens[rows] = tokens
-        self._lengths[rows] = torch.tensor(lengths).to(device, non_blocking=True)
+        self._lengths[rows] = upload(lengths, device)
         self._active.zero_()
         self._active[rows] = True
         if self._graph is None:
