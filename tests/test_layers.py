@@ -50,6 +50,8 @@ PACKAGES = {
     "jinja2": {"decoder"},
     "typer": {"cli"},
     "rich": {"cli"},
+    "starlette": {"server"},
+    "uvicorn": {"server"},
     "pydantic": {"frontends", "typed", "server"},
     "xgrammar": set(),
     "llguidance": set(),

@@ -126,3 +126,49 @@ def mask(
                        as_json=as_json)
 
     _run(run)
+
+
+@app.command()
+def serve(
+    model: Annotated[Path | None, typer.Argument(help="A GGUF file or a checkpoint directory; default: the demo's "
+                                                      "model.", metavar="[MODEL]")] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8000,
+    api_key: Annotated[list[str] | None, typer.Option(help="A key that requests must bring (may be given several "
+                                                           "times).", envvar="CONSTRAINED_API_KEY")] = None,
+    model_name: Annotated[str | None, typer.Option(help="What /v1/models lists; default: the file's name.")] = None,
+    max_batch: Annotated[int, typer.Option(min=1, help="Outputs that run at once.")] = 8,
+    max_queue: Annotated[int, typer.Option(min=0, help="Outputs that may wait; more are answered 429.")] = 256,
+    max_len: Annotated[int, typer.Option(min=2, help="Most tokens of prompt and output together.")] = 4096,
+    device: Annotated[str, typer.Option(help="Where the model runs: cpu, cuda, ...")] = "cpu",
+    quantized: Annotated[bool, typer.Option("--quantized", help="Keep a GGUF file's 4-bit weights as they are "
+                                                                "(CPU).")] = False,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads of one decoding step; default: torch's.")] = None,
+    json_whitespace: Annotated[str, typer.Option(help="Layout of JSON: line, compact or any.")] = "line",
+    at_limit: Annotated[str, typer.Option(help="At its token limit a constrained text is steered so that it ends whole "
+                                               "(close), or cut.")] = "close",
+    tool_format: Annotated[str, typer.Option(help="How the model writes tool calls; auto: by its chat "
+                                                  "template.")] = "auto",
+    reasoning: Annotated[str, typer.Option(help="auto: reasoning is reported apart; off.")] = "auto",
+    compile_workers: Annotated[int, typer.Option(min=1, help="Processes that compile grammars.")] = 1,
+    compile_seconds: Annotated[float, typer.Option(min=0.01, help="A grammar that takes longer is refused.")] = 1.0,
+    grammar_cache_mb: Annotated[int, typer.Option(min=1, help="Memory for compiled grammars.")] = 128,
+    max_body_kb: Annotated[int, typer.Option(min=1, help="Largest request body.")] = 1024,
+    drain_seconds: Annotated[float, typer.Option(min=0.1, help="How long running requests may go on after "
+                                                               "SIGTERM.")] = 25.0,
+) -> None:
+    """Serve a model to OpenAI's clients; what they ask the output to be is enforced.
+
+    Exit code 0 after SIGTERM or Ctrl-C, when what ran has ended; 1: the port cannot be used; 2: there is no model.
+    """
+    from constrained.cli.serve import serve as command
+
+    options = {
+        "model_name": model_name, "api_keys": tuple(api_key or ()), "max_batch": max_batch, "max_queue": max_queue,
+        "max_len": max_len, "json_whitespace": json_whitespace, "at_limit": at_limit,
+        "tool_format": tool_format, "reasoning": reasoning,
+        "compile_workers": compile_workers, "compile_seconds": compile_seconds,
+        "grammar_cache_bytes": grammar_cache_mb << 20, "max_body_bytes": max_body_kb << 10,
+        "drain_seconds": drain_seconds}
+    _run(lambda: command(Console(stderr=True, highlight=False), model, host, port, device=device, quantized=quantized,
+                         threads=threads, options=options))

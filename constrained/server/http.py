@@ -1,0 +1,116 @@
+"""HTTP below the endpoints: bodies with limits, JSON answers, event streams, and who has hung up.
+
+A stream is pulled by its connection: the next piece is made when the last one was taken by the transport, so a slow
+reader buffers nothing but the token events of its own request. A reader that takes nothing for ``write_seconds``, or
+that hangs up, has its request cancelled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from types import TracebackType
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from constrained.server.problems import ApiError
+
+__all__ = ["EventStream", "Watch", "json_response", "read_body"]
+
+
+async def read_body(request: Request, limit: int, seconds: float) -> bytes:
+    """The whole body. Raises :class:`ApiError`: 413 if it is larger than ``limit``, 408 if it takes too long."""
+    declared = request.headers.get("content-length", "")
+    if declared.isdigit() and (len(declared) > 15 or int(declared) > limit):
+        raise _too_large(limit)
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise ApiError(400, "the client hung up")
+                part = message.get("body", b"")
+                size += len(part)
+                if size > limit:
+                    raise _too_large(limit)
+                parts.append(part)
+                if not message.get("more_body", False):
+                    return b"".join(parts)
+    except TimeoutError:
+        raise ApiError(408, f"the body did not come within {seconds:g} s", headers={"connection": "close"}) from None
+
+
+def _too_large(limit: int) -> ApiError:
+    return ApiError(413, f"the body is larger than {limit} bytes", code="request_too_large",
+                    headers={"connection": "close"})
+
+
+def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A JSON answer."""
+    return Response(json.dumps(value).encode(), status, dict(headers or {}), media_type="application/json")
+
+
+class Watch:
+    """Calls ``leave`` once when the client hangs up while the context is open; ``gone`` tells afterwards."""
+
+    def __init__(self, receive: Receive, leave: Callable[[], None]) -> None:
+        self._receive = receive
+        self._leave = leave
+        self._task: asyncio.Task[None] | None = None
+        self.gone = False
+
+    async def __aenter__(self) -> Watch:
+        self._task = asyncio.create_task(self._watch())
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                        trace: TracebackType | None) -> None:
+        assert self._task is not None
+        self._task.cancel()
+        if kind is not None:
+            self._leave()
+
+    async def _watch(self) -> None:
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                self.gone = True
+                self._leave()
+                return
+
+
+class EventStream(Response):
+    """Server-sent events: ``pieces`` are ready ``data: ...`` blocks. ``leave`` is called if the stream is cut short."""
+
+    def __init__(self, pieces: AsyncIterator[bytes], leave: Callable[[], None], write_seconds: float,
+                 headers: Mapping[str, str] | None = None, on_gone: Callable[[], None] | None = None) -> None:
+        super().__init__(None, 200, {"cache-control": "no-cache", "x-accel-buffering": "no", **(headers or {})},
+                         media_type="text/event-stream")
+        self.raw_headers = [pair for pair in self.raw_headers if pair[0] != b"content-length"]
+        self._pieces = pieces
+        self._leave = leave
+        self._write_seconds = write_seconds
+        self._on_gone = on_gone
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        watch = Watch(receive, self._leave)
+        async with watch:
+            try:
+                await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+                async for piece in self._pieces:
+                    if watch.gone:
+                        break
+                    async with asyncio.timeout(self._write_seconds):
+                        await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+            except (OSError, TimeoutError):  # the reader is gone, or takes nothing
+                watch.gone = True
+                self._leave()
+        if watch.gone and self._on_gone is not None:
+            self._on_gone()
