@@ -28,12 +28,14 @@ from constrained.errors import (
     GrammarSyntaxError,
     RegexError,
     SchemaError,
+    StructuralTagError,
     TokenizerError,
     UnsatisfiableGrammarError,
     UnsatisfiableSchemaError,
     UnsupportedSchemaError,
 )
 from constrained.frontends.json_schema.coverage import CoverageEntry, CoverageReport, coverage
+from constrained.frontends.structural_tag import Thinking
 from constrained.limits import Limits
 from constrained.masks import (
     allocate_token_bitmask,
@@ -86,6 +88,8 @@ __all__ = [
     "RegexError",
     "SchemaError",
     "StaleState",
+    "StructuralTagError",
+    "Thinking",
     "TokenizerError",
     "TokenizerInfo",
     "UnsatisfiableGrammarError",

@@ -7,6 +7,7 @@
     │   ├── SchemaError                 a JSON Schema is wrong: JSON Pointer
     │   │   ├── UnsupportedSchemaError  right, but not enforced exactly: refused
     │   │   └── UnsatisfiableSchemaError  nothing can satisfy it
+    │   ├── StructuralTagError          a structural tag is wrong: JSON Pointer
     │   └── UnsatisfiableGrammarError   no text (or none this vocabulary can spell) fits
     ├── GrammarLimitError               a field of ``Limits`` was reached: names it and its value
     ├── TokenizerError                  a vocabulary cannot be read or contradicts itself
@@ -26,6 +27,7 @@ __all__ = [
     "GrammarSyntaxError",
     "RegexError",
     "SchemaError",
+    "StructuralTagError",
     "TokenizerError",
     "UnsatisfiableGrammarError",
     "UnsatisfiableSchemaError",
@@ -100,6 +102,14 @@ class UnsupportedSchemaError(SchemaError):
 
 class UnsatisfiableSchemaError(SchemaError):
     """No value satisfies the schema."""
+
+
+class StructuralTagError(GrammarError):
+    """A structural tag is wrong at ``pointer`` (a JSON Pointer, RFC 6901)."""
+
+    def __init__(self, message: str, *, pointer: str = "", hint: str | None = None) -> None:
+        self.pointer = pointer
+        super().__init__(f"at {echo(pointer)}: {message}", hint=hint)
 
 
 class UnsatisfiableGrammarError(GrammarError):

@@ -21,6 +21,7 @@ from typing import Any
 from constrained.grammar.ir import (
     AnyTextUntil,
     ByteDfa,
+    Capture,
     CharClass,
     Choice,
     Expr,
@@ -112,6 +113,8 @@ class Recogniser:
             return _Bytes([[(b, b) for b in node.data]], self.alphabet)
         if isinstance(node, CharClass):
             return _Bytes([path for pair in node.ranges for path in utf8_paths(*pair)], self.alphabet)
+        if isinstance(node, Capture):
+            return _Chain((id(node.body),))
         if isinstance(node, Sequence):
             return _Chain(tuple(id(item) for item in node.items))
         if isinstance(node, Choice):
@@ -456,30 +459,39 @@ class _Token(_Machine):
 
 class _Until(_Machine):
     """UTF-8 text up to the first occurrence of a stop. A state is (bytes of the unfinished character, the end of
-    the text as far as a stop may reach back), or "stop"."""
+    the text as far as a stop may reach back, characters begun), or "stop"."""
 
-    start: State = (b"", b"")
+    start: State = (b"", b"", 0)
 
     def __init__(self, node: AnyTextUntil, alphabet: frozenset[int]) -> None:
         self.stops, self.consume, self.alphabet = node.stops, node.consume, alphabet
-        self.reach = max((len(stop) for stop in node.stops), default=0)
+        self.excludes, self.most = node.excludes, node.max_chars
+        self.reach = max((len(stop) for stop in (*node.stops, *node.excludes)), default=0)
 
     def may_return(self, state: State) -> bool:
         if self.consume:
             return state == "stop" or b"" in self.stops
-        return b"" not in self.stops and state != "stop" and state[0] == b""
+        return b"" not in (*self.stops, *self.excludes) and state != "stop" and state[0] == b""
 
     def read(self, state: State, byte: int) -> Iterable[State]:
-        if state == "stop" or byte not in self.alphabet or b"" in self.stops:
+        if state == "stop" or byte not in self.alphabet or b"" in (*self.stops, *self.excludes):
             return []
-        character, end = state
+        character, end, count = state
+        if not character:
+            count += 1
+            if self.most is None:
+                count = 0
+            elif count > self.most:
+                return []
         character += bytes((byte,))
         if not is_character_start(character):
             return []
         end = (end + bytes((byte,)))[-self.reach :] if self.reach else b""
         if any(end.endswith(stop) for stop in self.stops):
             return ["stop"] if self.consume else []
-        return [(b"" if is_character(character) else character, end)]
+        if any(end.endswith(text) for text in self.excludes):
+            return []
+        return [(b"" if is_character(character) else character, end, count)]
 
     def productive(self, done: set[Key]) -> bool:
         if not self.consume:

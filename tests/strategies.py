@@ -18,6 +18,7 @@ from constrained.grammar.analysis import analyse
 from constrained.grammar.ir import (
     AnyTextUntil,
     ByteDfa,
+    Capture,
     CharClass,
     Choice,
     Expr,
@@ -156,6 +157,8 @@ def derive(grammar: RuleSet, rng: random.Random, budget: int = 40) -> bytes:
             stack.extend([node.body] * rng.randint(node.minimum, top))
         elif isinstance(node, Reference):
             stack.append(grammar.rules[node.name])
+        elif isinstance(node, Capture):
+            stack.append(node.body)
         elif isinstance(node, AnyTextUntil):
             out += "".join(rng.choice(ALPHABET) for _ in range(rng.randrange(4))).encode()
             out += rng.choice(node.stops) if node.consume else b""

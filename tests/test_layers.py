@@ -33,6 +33,7 @@ LAYERS = (
     {"grammar", "grammars"},
     {"frontends", "engine", "masks"},
     {"api", "decoder"},
+    {"toolcalls"},
     {"typed"},
     {"server", "integrations", "testing"},
     {"cli"},

@@ -8,6 +8,7 @@ recently used ones are dropped (whoever holds one keeps it).
 from __future__ import annotations
 
 import importlib
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from constrained.api.grammar import Grammar
 from constrained.engine.compiled import CompiledGrammar, compile_rules
 from constrained.errors import ConstrainedError, GrammarError, UnsatisfiableGrammarError, UnsatisfiableSchemaError
 from constrained.frontends.json_schema.compile import schema_text
+from constrained.frontends.structural_tag import Thinking
 from constrained.limits import Limits
 from constrained.vocabulary import TokenizerInfo
 
@@ -36,6 +38,20 @@ def _load_backend(name: str) -> Any:
     except ImportError:
         raise ConstrainedError(f"the backend {name} is not installed",
                                hint=f"pip install 'constrained[{extra}]'") from None
+
+
+def _tag_text(tag: Any) -> Any:
+    """A structural tag as a cache key: its text, or itself where it is no JSON (the front end says what is wrong)."""
+    try:
+        return json.dumps(tag, default=_dumped)
+    except (TypeError, ValueError, RecursionError):
+        return _Same(tag)
+
+
+def _dumped(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
+        return value.model_dump(by_alias=True)
+    raise TypeError(type(value).__name__)
 
 
 def _size(compiled: CompiledGrammar) -> int:
@@ -143,6 +159,25 @@ class GrammarCompiler:
                 "no value satisfies the schema, or none that ends or that this vocabulary can spell",
                 hint="look for a required member whose schema is false or needs itself, or for keywords that exclude "
                      "each other") from None
+
+    def compile_structural_tag(self, tag: Any, *, strict_mode: bool = True, thinking: Any = None) -> CompiledGrammar:
+        """Compile a structural tag: JSON text, a dict, or a model. See ``docs/structural_tags.md``.
+
+        Args:
+            tag: ``{"type": "structural_tag", "format": {...}}``, the legacy form, or a format.
+            strict_mode: objects that say nothing about undeclared members have none.
+            thinking: a think section before it: see ``Thinking.of``.
+
+        Raises as ``Grammar.from_structural_tag``; ``UnsatisfiableGrammarError`` when this vocabulary cannot spell any
+        text of it.
+        """
+        if hasattr(tag, "model_dump"):
+            tag = tag.model_dump(by_alias=True)
+        key = ("structural_tag", tag if isinstance(tag, (str, bytes)) else _tag_text(tag), strict_mode,
+               Thinking.of(thinking))
+        return self._cached(key, lambda: Grammar.from_structural_tag(
+            tag, tokenizer_info=self.tokenizer_info, strict_mode=strict_mode, limits=self.limits).with_thinking(
+                thinking, tokenizer_info=self.tokenizer_info, limits=self.limits))
 
     def compile_builtin_json_grammar(self, **options: Any) -> CompiledGrammar:
         """Any JSON value; ``options`` as ``compile_json_schema``."""

@@ -13,6 +13,7 @@ from constrained.errors import GrammarError
 from constrained.frontends.ebnf import from_ebnf
 from constrained.frontends.json_schema.compile import from_json_schema
 from constrained.frontends.regex import from_regex
+from constrained.frontends.structural_tag import Thinking, from_structural_tag
 from constrained.grammar import combinators
 from constrained.grammar.analysis import GrammarReport, analyse
 from constrained.grammar.combinators import ExprLike
@@ -21,6 +22,7 @@ from constrained.grammar.ir import Reference, RuleSet
 from constrained.grammar.show import show
 from constrained.grammars import builtin_text
 from constrained.limits import Limits
+from constrained.vocabulary import TokenizerInfo
 
 __all__ = ["Grammar"]
 
@@ -70,6 +72,29 @@ class Grammar:
         ``GrammarLimitError``.
         """
         return cls(from_json_schema(schema, **options))
+
+    @classmethod
+    def from_structural_tag(cls, tag: Any, *, tokenizer_info: TokenizerInfo | None = None, strict_mode: bool = True,
+                            limits: Limits | None = None) -> Grammar:
+        """A structural tag (JSON text, a dict or a model): free text in which triggers begin structure.
+
+        With ``tokenizer_info`` delimiters that are tokens of the vocabulary may also be written as those tokens. See
+        ``docs/structural_tags.md``. Raises ``StructuralTagError`` with a JSON Pointer, ``SchemaError`` alike, and
+        ``GrammarLimitError``.
+        """
+        return cls(from_structural_tag(tag, tokenizer_info=tokenizer_info, strict_mode=strict_mode, limits=limits))
+
+    def with_thinking(self, thinking: Any, *, tokenizer_info: TokenizerInfo | None = None,
+                      limits: Limits | None = None) -> Grammar:
+        """This grammar behind a think section; ``thinking`` as ``Thinking.of`` takes it, None: this grammar.
+
+        Raises as ``from_structural_tag``, and ``GrammarError`` for an unknown option.
+        """
+        section = Thinking.of(thinking)
+        if section is None:
+            return self
+        before = section.before({"type": "const_string", "value": ""})
+        return Grammar.from_structural_tag(before, tokenizer_info=tokenizer_info, limits=limits) + self
 
     @classmethod
     def builtin(cls, name: str) -> Grammar:

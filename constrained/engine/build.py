@@ -20,6 +20,7 @@ from constrained.errors import GrammarLimitError
 from constrained.grammar.ir import (
     AnyTextUntil,
     ByteDfa,
+    Capture,
     CharClass,
     Choice,
     Expr,
@@ -226,6 +227,8 @@ class _Builder:
                     stack.append((self.rules[name], start, end, self.name_id(name)))
                 else:
                     net.call_edges[start].append((self.rule_of(name), end))
+            elif kind is Capture:
+                stack.append((node.body, start, end, origin))
             elif kind is TokenReference:
                 tokens = self.resolve_tokens(node)
                 known = self.token_set_ids.setdefault(tokens, len(net.token_sets))
@@ -233,7 +236,7 @@ class _Builder:
                     net.token_sets.append(tokens)
                 net.token_edges.setdefault(start, []).append((known, end))
             elif kind is AnyTextUntil:
-                self.dfa(text_until(node.stops, node.consume), start, end, origin)
+                self.dfa(text_until(node.stops, node.consume, node.excludes, node.max_chars), start, end, origin)
             elif kind is ByteDfa:
                 self.dfa(node, start, end, origin)
             elif kind is NotFollowedBy:
@@ -470,7 +473,7 @@ def _weigh(expr: Expr, found: list[str]) -> int:
             stack.extend(reversed(node.items))  # type: ignore[union-attr]
         elif kind is Choice:
             stack.extend(reversed(node.options))  # type: ignore[union-attr]
-        elif kind is Repeat:
+        elif kind is Repeat or kind is Capture:
             stack.append(node.body)  # type: ignore[union-attr]
         elif kind is ByteDfa:
             total += 4 * len(node.transitions)  # type: ignore[union-attr]

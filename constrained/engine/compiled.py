@@ -20,7 +20,7 @@ from constrained.engine.open_vocabulary import LiveTokens
 from constrained.engine.vocabulary_tables import VocabularyTrie, trie_of
 from constrained.errors import GrammarLimitError, UnsatisfiableGrammarError
 from constrained.grammar.flat import from_flat, to_flat
-from constrained.grammar.ir import RuleSet
+from constrained.grammar.ir import RuleSet, TokenReference
 from constrained.kernel.automaton import Automaton, ThreadLimitReached
 from constrained.kernel.mask_walk import StaleState, TokenAutomaton, WalkLimitReached
 from constrained.limits import Limits
@@ -60,9 +60,15 @@ class CompiledGrammar:
         self.tokenizer_info = tokenizer_info
         self.limits = limits
         self.tables: VocabularyTrie = trie_of(tokenizer_info)
-        self.program = lower(
-            rules, limits, unspellable=tokenizer_info.unspellable_bytes, resolve_tokens=self.tables.resolve
-        )
+        named: set[int] = set()
+
+        def resolve(reference: TokenReference) -> frozenset[int]:
+            ids = self.tables.resolve(reference)
+            if not reference.exclude:
+                named.update(ids)
+            return ids
+
+        self.program = lower(rules, limits, unspellable=tokenizer_info.unspellable_bytes, resolve_tokens=resolve)
         try:
             automaton = Automaton(self.program, limits.max_threads)
         except ThreadLimitReached as error:
@@ -75,6 +81,8 @@ class CompiledGrammar:
             self.program.token_sets,
             limits.max_mask_bytes,
             limits.max_walk_nodes,
+            # an added token that the grammar names is meant by its id: elsewhere it is no text
+            named & tokenizer_info.added_token_ids,
         )
         self._budget = min(FIRST_BUDGET, limits.max_automaton_bytes)
         self._looks = 0

@@ -20,10 +20,11 @@ __all__ = ["VocabularyTrie", "trie_of"]
 class VocabularyTrie:
     """A ``TokenTrie`` with the vocabulary it was made from. ``info`` is immutable, the trie grows class tries."""
 
-    __slots__ = ("__weakref__", "info", "trie")
+    __slots__ = ("__weakref__", "_nameable", "info", "trie")
 
     def __init__(self, info: TokenizerInfo) -> None:
         self.info = info
+        self._nameable: frozenset[int] | None = None
         self.trie = TokenTrie(info.token_data, info.token_offsets)
 
     def resolve(self, reference: TokenReference) -> frozenset[int]:
@@ -45,9 +46,11 @@ class VocabularyTrie:
                 raise GrammarError(f"token id {token} is out of range: the vocabulary has {info.vocab_size} ids")
         if not reference.exclude:
             return frozenset(ids)
-        offsets = info.token_offsets
-        text = {int(i) for i in (offsets[1:] != offsets[:-1]).nonzero()[0]}
-        return frozenset((text | info.special_token_ids) - ids - set(info.stop_token_ids))
+        if self._nameable is None:
+            offsets = info.token_offsets
+            text = set((offsets[1:] != offsets[:-1]).nonzero()[0].tolist())
+            self._nameable = frozenset((text | info.special_token_ids) - set(info.stop_token_ids))
+        return self._nameable - ids
 
 
 _known: weakref.WeakValueDictionary[str, VocabularyTrie] = weakref.WeakValueDictionary()

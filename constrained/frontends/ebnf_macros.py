@@ -140,12 +140,28 @@ def _exclude_token(arguments: Arguments) -> Expr:
 
 
 def _any_text_until(arguments: Arguments) -> Expr:
-    arguments.only("consume")
+    arguments.only("consume", "excludes", "max_chars")
     stops = [value for value in arguments.values if isinstance(value, str)]
     if len(stops) != len(arguments.values):
         arguments.fail("takes strings")
     consume = arguments.flag("consume", True)
-    return arguments.build(lambda: make.any_text_until(*stops, consume=consume))
+    given = arguments.named.get("excludes", ())
+    excludes = [value for value in given if isinstance(value, str)] if isinstance(given, tuple) else []
+    if not isinstance(given, tuple) or len(excludes) != len(given):
+        arguments.fail("excludes is a tuple of strings")
+    most = arguments.named.get("max_chars")
+    if most is not None and type(most) is not int:
+        arguments.fail("max_chars is a number")
+    return arguments.build(lambda: make.any_text_until(
+        *stops, consume=consume, excludes=excludes, max_chars=most if isinstance(most, int) else None))
+
+
+def _capture(arguments: Arguments) -> Expr:
+    arguments.only()
+    if len(arguments.values) != 2 or not all(isinstance(value, str) for value in arguments.values):
+        arguments.fail('takes a name and the name of a rule, as in Capture("city", "string")')
+    name, rule = arguments.values
+    return arguments.build(lambda: make.capture(str(name), arguments.reference(str(rule))))
 
 
 def _bytes(arguments: Arguments) -> Expr:
@@ -215,6 +231,7 @@ MACROS: dict[str, Callable[[Arguments], Expr]] = {
     "AnyTextUntil": _any_text_until,
     "ByteDfa": _byte_dfa,
     "Bytes": _bytes,
+    "Capture": _capture,
     "ExcludeToken": _exclude_token,
     "NotFollowedBy": _not_followed_by,
     "Token": _token,

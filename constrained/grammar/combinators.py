@@ -23,6 +23,7 @@ from ..limits import Limits
 from .ir import (
     AnyTextUntil,
     ByteDfa,
+    Capture,
     CharClass,
     Choice,
     Expr,
@@ -40,6 +41,7 @@ from .ir import (
 __all__ = [
     "any_char",
     "any_text_until",
+    "capture",
     "char_class",
     "choice",
     "empty",
@@ -58,8 +60,8 @@ LAST_CODE_POINT = 0x10FFFF
 _SURROGATES = (0xD800, 0xDFFF)
 _FLATTEN = 8
 _JOIN = 4096
-_NODES = (AnyTextUntil, ByteDfa, CharClass, Choice, Literal, NotFollowedBy, Reference, Repeat, Sequence, TokenReference,
-          Unordered)
+_NODES = (AnyTextUntil, ByteDfa, Capture, CharClass, Choice, Literal, NotFollowedBy, Reference, Repeat, Sequence,
+          TokenReference, Unordered)
 _EMPTY = Literal(b"")
 _NOTHING = Choice(())
 _ANY = CharClass(((0, 0xD7FF), (0xE000, LAST_CODE_POINT)))
@@ -252,6 +254,13 @@ def optional(body: ExprLike) -> Expr:
     return repeat(body, 0, 1)
 
 
+def capture(name: str, body: ExprLike) -> Capture:
+    """``body``, whose place in a text is reported as ``name``: see ``docs/captures.md``. The language is the same."""
+    if not isinstance(name, str) or not name:
+        raise GrammarError(f"a capture's name is a non-empty str, not {name!r:.60}")
+    return Capture(name, _expr(body))
+
+
 def reference(name: str) -> Reference:
     """The rule of this name, which :func:`rule_set` must be given."""
     if not isinstance(name, str) or not name:
@@ -274,12 +283,24 @@ def token(*tokens: int | str, exclude: bool = False) -> TokenReference:
     return TokenReference(tuple(dict.fromkeys(tokens)), exclude)
 
 
-def any_text_until(*stops: str | bytes, consume: bool = True) -> AnyTextUntil:
+def any_text_until(*stops: str | bytes, consume: bool = True, excludes: Iterable[str | bytes] = (),
+                   max_chars: int | None = None) -> AnyTextUntil:
     """UTF-8 text up to and with the first occurrence of one of ``stops``.
+
+    ``excludes`` may not occur in it; ``max_chars`` bounds its code points, the stop's included.
 
     ``consume`` False: any text in which none of them occurs. No stops and ``consume`` False: any text.
     Raises ``GrammarError`` for an empty stop and for bytes that are no UTF-8.
     """
+    if max_chars is not None and (not isinstance(max_chars, int) or isinstance(max_chars, bool) or max_chars < 0):
+        raise GrammarError(f"max_chars is an int of at least 0, not {max_chars!r:.60}")
+    encoded = _texts(stops)
+    if not encoded and consume:
+        raise GrammarError("any_text_until needs a stop, or consume=False")
+    return AnyTextUntil(encoded, consume, _texts(excludes), max_chars)
+
+
+def _texts(stops: Iterable[str | bytes]) -> tuple[bytes, ...]:
     encoded = []
     for stop in stops:
         data = literal(stop).data
@@ -290,9 +311,7 @@ def any_text_until(*stops: str | bytes, consume: bool = True) -> AnyTextUntil:
         except UnicodeDecodeError:
             raise GrammarError(f"a stop of any_text_until is UTF-8, not {echo(data)}") from None
         encoded.append(data)
-    if not encoded and consume:
-        raise GrammarError("any_text_until needs a stop, or consume=False")
-    return AnyTextUntil(tuple(dict.fromkeys(encoded)), consume)
+    return tuple(dict.fromkeys(encoded))
 
 
 def rule_set(rules: Mapping[str, ExprLike] | ExprLike, root: str = "root") -> RuleSet:

@@ -12,6 +12,7 @@ from typing import Any
 from constrained.grammar.ir import (
     AnyTextUntil,
     ByteDfa,
+    Capture,
     CharClass,
     Choice,
     Expr,
@@ -72,12 +73,14 @@ def _entry(node: Expr, parts: tuple[int, ...]) -> tuple[Any, ...]:
         return ("choice", parts)
     if isinstance(node, Repeat):
         return ("repeat", parts[0], node.minimum, node.maximum)
+    if isinstance(node, Capture):
+        return ("capture", parts[0], node.name)
     if isinstance(node, Unordered):
         return ("unordered", parts, tuple(sorted(node.required)), node.free is not None, node.minimum, node.maximum)
     if isinstance(node, TokenReference):
         return ("token", node.tokens, node.exclude)
     if isinstance(node, AnyTextUntil):
-        return ("until", node.stops, node.consume)
+        return ("until", node.stops, node.consume, node.excludes, node.max_chars)
     if isinstance(node, NotFollowedBy):
         return ("not-followed-by", node.dfa.transitions, tuple(sorted(node.dfa.accepting)))
     assert isinstance(node, ByteDfa)
@@ -100,6 +103,8 @@ def from_flat(flat: Flat) -> RuleSet:
             nodes.append(Choice(tuple(nodes[i] for i in entry[1])))
         elif tag == "repeat":
             nodes.append(Repeat(nodes[entry[1]], entry[2], entry[3]))
+        elif tag == "capture":
+            nodes.append(Capture(entry[2], nodes[entry[1]]))
         elif tag == "unordered":
             parts = [nodes[i] for i in entry[1]]
             free = parts.pop() if entry[3] else None
@@ -110,7 +115,7 @@ def from_flat(flat: Flat) -> RuleSet:
         elif tag == "token":
             nodes.append(TokenReference(entry[1], entry[2]))
         elif tag == "until":
-            nodes.append(AnyTextUntil(entry[1], entry[2]))
+            nodes.append(AnyTextUntil(*entry[1:]))
         elif tag == "not-followed-by":
             nodes.append(NotFollowedBy(ByteDfa(entry[1], frozenset(entry[2]))))
         else:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 __all__ = [
     "AnyTextUntil",
     "ByteDfa",
+    "Capture",
     "CharClass",
     "Choice",
     "Expr",
@@ -86,6 +87,14 @@ class Unordered:
     maximum: int | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Capture:
+    """``body``, whose place in the text ``engine.captures`` reports under ``name``. The same language as ``body``."""
+
+    name: str
+    body: Expr
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
     """The rule of this name."""
@@ -99,6 +108,10 @@ class TokenReference:
 
     ``tokens`` holds ids and texts; any one of them matches. ``exclude`` True: any *control or added* token
     is meant by id only, every token but these. Resolved against the vocabulary when compiled.
+
+    An *added* token (one that has bytes, like a model's ``<tool_call>``) that a grammar names without ``exclude`` is
+    read by its id only within that grammar: its bytes spelled in other tokens are text as ever, the token itself is
+    not.
     """
 
     tokens: tuple[int | str, ...]
@@ -111,10 +124,15 @@ class AnyTextUntil:
 
     With ``consume`` False it is simply any text in which no stop occurs. The text ends at the first occurrence of any
     stop. Since text is UTF-8, a stop that cannot occur in UTF-8 never ends it.
+
+    ``excludes`` may not occur in text and stop together, and end nothing; ``max_chars`` bounds the code points of text
+    and stop together.
     """
 
     stops: tuple[bytes, ...]
     consume: bool = True
+    excludes: tuple[bytes, ...] = ()
+    max_chars: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -142,7 +160,7 @@ class NotFollowedBy:
 
 Expr = (
     Literal | CharClass | Sequence | Choice | Repeat | Unordered | Reference | TokenReference | AnyTextUntil | ByteDfa
-    | NotFollowedBy
+    | Capture | NotFollowedBy
 )
 
 
@@ -152,7 +170,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
         return expr.items
     if isinstance(expr, Choice):
         return expr.options
-    if isinstance(expr, Repeat):
+    if isinstance(expr, (Repeat, Capture)):
         return (expr.body,)
     if isinstance(expr, Unordered):
         return (*expr.items, expr.separator) if expr.free is None else (*expr.items, expr.separator, expr.free)

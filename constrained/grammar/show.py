@@ -14,6 +14,7 @@ from . import combinators as make
 from .ir import (
     AnyTextUntil,
     ByteDfa,
+    Capture,
     CharClass,
     Choice,
     Expr,
@@ -70,7 +71,7 @@ def _fresh(base: str, taken: set[str]) -> str:
 
 def _shared(rule_set: RuleSet) -> list[Expr]:
     """What is printed as a rule of its own, in the order it is met: composite expressions that stand in more than one
-    place, and the parts of groups in any order, which name rules."""
+    place, and the parts of captures and of groups in any order, which name rules."""
     uses: dict[int, int] = {}
     found: list[Expr] = []
     parts: set[int] = set()
@@ -78,7 +79,7 @@ def _shared(rule_set: RuleSet) -> list[Expr]:
     while stack:
         node = stack.pop()
         count = uses[id(node)] = uses.get(id(node), 0) + 1
-        if isinstance(node, Unordered):
+        if isinstance(node, (Unordered, Capture)):
             for part in children(node):
                 if id(part) not in parts and not isinstance(part, Reference):
                     parts.add(id(part))
@@ -147,6 +148,9 @@ class _Printer:
             written.append(self.names[expr.name])
         elif isinstance(expr, Unordered):
             written.append(self._unordered(expr))
+        elif isinstance(expr, Capture):
+            body = self.names[expr.body.name] if isinstance(expr.body, Reference) else self.named[id(expr.body)]
+            written.append(f'Capture({_literal(expr.name.encode())}, "{body}")')
         else:
             written.append(_leaf(expr))
 
@@ -186,6 +190,10 @@ def _leaf(expr: Expr) -> str:
         return _token(expr)
     if isinstance(expr, AnyTextUntil):
         arguments = [_literal(stop) for stop in expr.stops] + ([] if expr.consume else ["consume=false"])
+        if expr.excludes:
+            arguments.append(f"excludes=({', '.join(map(_literal, expr.excludes))})")
+        if expr.max_chars is not None:
+            arguments.append(f"max_chars={expr.max_chars}")
         return f"AnyTextUntil({', '.join(arguments)})"
     name, dfa = ("NotFollowedBy", expr.dfa) if isinstance(expr, NotFollowedBy) else ("ByteDfa", expr)
     assert isinstance(dfa, ByteDfa)

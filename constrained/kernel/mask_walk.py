@@ -120,8 +120,9 @@ class TokenAutomaton:
             return self
 
     def __init__(self, automaton: Automaton, trie: TokenTrie, stop_ids, regions, token_sets,
-                 max_mask_bytes: cython.longlong, max_walk_nodes: cython.longlong):
-        """``regions``: partitions of the bytes; ``token_sets``: sets of ids."""
+                 max_mask_bytes: cython.longlong, max_walk_nodes: cython.longlong, by_id_only=()):
+        """``regions``: partitions of the bytes; ``token_sets``: sets of ids; ``by_id_only``: ids of those sets whose
+        bytes are not read."""
         i: cython.int
         k: cython.int
         n: cython.int
@@ -140,7 +141,7 @@ class TokenAutomaton:
         self.class_off = grow_int(self.class_off, automaton.n_classes + 2)
         self.class_bytes = grow_int(self.class_bytes, 256)
         self.n_sets = len(token_sets)
-        self.set_rows = grow_uint(self.set_rows, self.n_sets * self.words + 1)
+        self.set_rows = grow_uint(self.set_rows, (self.n_sets + 1) * self.words + 1)
         if not (self.path and self.first and self.scratch and self.stop_row
                 and self.class_off and self.class_bytes and self.set_rows):
             raise MemoryError
@@ -156,8 +157,10 @@ class TokenAutomaton:
             self.stop_row[i] = 0
         for k in stop_ids:
             self.stop_row[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
-        for i in range(self.n_sets * self.words):
+        for i in range((self.n_sets + 1) * self.words):
             self.set_rows[i] = 0
+        for k in by_id_only:  # the row behind those of the sets
+            self.set_rows[self.n_sets * self.words + (k >> 5)] |= cython.cast(cython.uint, 1) << (k & 31)
         for i, ids in enumerate(token_sets):
             for k in ids:
                 self.set_rows[i * self.words + (k >> 5)] |= cython.cast(cython.uint, 1) << (k & 31)
@@ -755,6 +758,8 @@ class TokenAutomaton:
             k = self.t.twins[2 * i + 1]
             out[k >> 5] |= ((out[j >> 5] >> (j & 31)) & 1) << (k & 31)
         if self.n_sets > 0:
+            for i in range(self.words):
+                out[i] &= ~self.set_rows[self.n_sets * self.words + i]
             self._mark_token_sets(node)
         if self.a.is_complete(node):
             for i in range(self.words):
@@ -967,7 +972,8 @@ class TokenAutomaton:
         if token < 0 or token >= self.vocab_size or node == 0:
             return 0
         row = 0
-        if self.t.offsets[token] != self.t.offsets[token + 1]:
+        if self.t.offsets[token] != self.t.offsets[token + 1] and not (
+                self.n_sets > 0 and (self.set_rows[self.n_sets * self.words + (token >> 5)] >> (token & 31)) & 1):
             row = self.a.row_of(node)
             for i in range(self.t.offsets[token], self.t.offsets[token + 1]):
                 k = self.a.cls[self.t.text[i]]

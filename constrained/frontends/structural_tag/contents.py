@@ -1,0 +1,121 @@
+"""The contents of tags that other front ends read: schemas, patterns and grammars, as parts of one rule set.
+
+Rules of all parts live in one mapping, each under a prefix of its own; equal parts of JSON (whitespace, free strings,
+numbers, keys) are shared by all of them, so that a hundred tools cost a hundred times what tells them apart. An object
+that stands in several places of the tag is read once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from constrained.errors import SchemaError, UnsatisfiableGrammarError, UnsatisfiableSchemaError
+from constrained.frontends.json_schema.compile import normalise_schema, read_schema
+from constrained.frontends.json_schema.dialects import find_dialect
+from constrained.frontends.json_schema.emit import Emitter
+from constrained.frontends.json_schema.normalise import Normaliser
+from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.frontends.structural_tag.spellings import GemmaEmitter, PythonEmitter
+from constrained.frontends.structural_tag.xml_values import XmlEmitter
+from constrained.grammar.flat import from_flat, to_flat
+from constrained.grammar.ir import Expr, Reference, RuleSet
+from constrained.limits import Limits
+
+__all__ = ["STYLES", "Contents"]
+
+STYLES: dict[str, type[Emitter]] = {
+    "json": Emitter,
+    "qwen_xml": XmlEmitter,
+    "pythonic": PythonEmitter,
+    "function_gemma": GemmaEmitter,
+}
+"""Spellings of a value: how each is written."""
+
+
+class Contents:
+    """The rules of one grammar while its parts are read."""
+
+    def __init__(self, limits: Limits, *, strict: bool) -> None:
+        self.limits = limits
+        self.strict = strict
+        self.rules: dict[str, Expr] = {}
+        self.parts: dict[Any, tuple[Expr, Any]] = {}
+        self._first: dict[Any, Emitter] = {}
+        self._count = 0
+
+    def name(self, base: str) -> str:
+        """A rule name that is not taken."""
+        name = base
+        while name in self.rules:
+            self._count += 1
+            name = f"{base} {self._count}"
+        return name
+
+    def schema(self, schema: Any, style: str, policy: TextPolicy, prefix: str) -> Expr:
+        """The texts of a schema's values, as a reference to a rule. Raises ``SchemaError``."""
+        key = (id(schema), style, policy)
+        known = self.parts.get(key)
+        if known is None:
+            # the object is kept: its identity is the key
+            known = self.parts[key] = (self._schema(schema, style, policy, prefix), schema)
+        return known[0]
+
+    def _schema(self, schema: Any, style: str, policy: TextPolicy, prefix: str) -> Expr:
+        value = read_schema(schema, self.limits)
+        dialect = find_dialect(None, value, None)
+        normaliser = normalise_schema(value, dialect, self.limits, "error", True, None)
+        try:
+            root = normaliser.at(normaliser.document.root_place())
+            return self._emit(normaliser, style, policy, root, prefix)
+        except UnsatisfiableGrammarError as error:
+            raise UnsatisfiableSchemaError(str(error)) from None
+
+    def _emit(self, normaliser: Normaliser, style: str, policy: TextPolicy, root: int, prefix: str) -> Expr:
+        emitter = STYLES[style](normaliser, policy, strict=self.strict)
+        first = self._first.setdefault((style, policy), emitter)
+        if first is emitter:
+            # its own rules so far: whitespace
+            self.rules.update({name: rule for name, rule in emitter.rules.items() if name not in self.rules})
+        emitter.rules = self.rules
+        emitter.taken = set()
+        emitter.scalars, emitter.keys = first.scalars, first.keys
+        named = emitter.rule_name
+
+        def rule_name(expression: int, depth: int) -> str:
+            return self.name(prefix + named(expression, depth))
+
+        emitter.rule_name = rule_name  # type: ignore[method-assign]
+        expr = emitter.value(root)
+        done = 0
+        while done < len(emitter.waiting):
+            expression, depth, name = emitter.waiting[done]
+            done += 1
+            emitter.depth = depth
+            self.rules[name] = emitter.body(expression)
+        return expr
+
+    def adopt(self, rules: RuleSet, prefix: str) -> Expr:
+        """Rules that another front end made, as one expression."""
+        if len(rules.rules) == 1 and rules.root in rules.rules:
+            name = self.name(prefix)
+            flat = to_flat(rules)
+            if not any(entry[0] == "reference" for entry in flat[2]):
+                self.rules[name] = rules.rules[rules.root]
+                return Reference(name)
+        root, heads, entries = to_flat(rules)
+        names = {name: self.name(f"{prefix} {name}") for name in rules.rules}
+        moved = tuple(("reference", names[entry[1]]) if entry[0] == "reference" else entry for entry in entries)
+        renamed = from_flat((names[root], tuple((names[name], number) for name, number in heads), moved))
+        self.rules.update(renamed.rules)
+        return Reference(renamed.root)
+
+
+def at_pointer(error: SchemaError, pointer: str, where: str) -> SchemaError:
+    """The same error, at its place in the whole tag."""
+    message = str(error)
+    hint = error.hint
+    if hint is not None:
+        message = message.removesuffix(f"\nhint: {hint}")
+    message = message.split(": ", 1)[1] if message.startswith("at ") and ": " in message else message
+    made = type(error)(f"{where}{message}" if where else message, pointer=pointer + error.pointer, hint=hint)
+    return made

@@ -1,0 +1,160 @@
+"""Values in spellings other than JSON's, each a few overrides of the JSON emitter.
+
+Python: ``True``, ``False``, ``None``; strings in double quotation marks as JSON writes them, and in single ones where
+the schema leaves the text free or lists it. Arguments are ``name=value`` between the parentheses of a call.
+
+FunctionGemma: bare keys, strings between two ``<escape>`` tokens, no blanks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from constrained.errors import UnsupportedSchemaError
+from constrained.frontends.json_schema.emit import EMPTY, NOTHING, Emitter
+from constrained.frontends.json_schema.normalise import Normaliser
+from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.frontends.json_schema.refusal import NotEnforced
+from constrained.frontends.json_schema.strings import StringShape
+from constrained.frontends.structural_tag.raw_strings import raw_string
+from constrained.grammar import combinators as make
+from constrained.grammar.ir import Choice, Expr, Literal, Repeat, Sequence, TokenReference
+
+__all__ = ["GemmaEmitter", "PythonEmitter", "RestyledEmitter"]
+
+_WORDS = {b"true": Literal(b"True"), b"false": Literal(b"False"), b"null": Literal(b"None")}
+IDENTIFIER = "^[A-Za-z_][A-Za-z0-9_]*$"
+BARE_KEY = "^[A-Za-z0-9_.$-]+$"
+_SINGLE = Sequence((
+    Literal(b"'"),
+    Repeat(make.choice(make.ranges([(0, 0x1F), (0x27, 0x27), (0x5C, 0x5C)], negated=True),
+                       make.sequence("\\", make.char_class("nrtbf'\"\\\\"))), 0, None),
+    Literal(b"'")))
+_PLAIN = re.compile(r"[^'\"\\\x00-\x1f]*")
+
+
+class RestyledEmitter(Emitter):
+    """What both have in common: words, and a root that is an object."""
+
+    words: Mapping[bytes, Expr] = {}
+
+    def __init__(self, normaliser: Normaliser, policy: TextPolicy, *, strict: bool) -> None:
+        super().__init__(normaliser, policy, strict=strict)
+        self.at_root = -1
+
+    def value(self, expression: int) -> Expr:
+        if self.at_root < 0:
+            self.at_root = expression
+            expr = super().value(expression)
+            self.names.clear()  # a reference to the root from inside is a value like any other
+            return expr
+        return super().value(expression)
+
+    def body(self, expression: int) -> Expr:
+        is_root = self.at_root >= 0 and not self.bodies
+        self.bodies = True
+        self.inside_root = is_root
+        if is_root:
+            d = self.normaliser.denote(expression)
+            if not d.objects:
+                raise UnsupportedSchemaError("the arguments of a call are an object",
+                                             pointer=self.pointer(expression))
+            options = [self.exactly(expression, self.object, shape, lambda _: iter(())) for shape in d.objects
+                       if not self.normaliser.no_object(shape)]
+            self.inside_root = False
+            return options[0] if len(options) == 1 else Choice(tuple(options))
+        found = super().body(expression)
+        options = list(found.options) if isinstance(found, Choice) else [found]
+        changed = [self.words.get(o.data, o) if isinstance(o, Literal) else o for o in options]
+        return changed[0] if len(changed) == 1 else Choice(tuple(changed))
+
+    bodies = False
+    inside_root = False
+
+
+class PythonEmitter(RestyledEmitter):
+    """Keyword arguments of a call, in Python."""
+
+    words = _WORDS
+
+    def bracketed(self, left: bytes, inside: Expr | None, right: bytes, *, may_be_empty: bool) -> Expr:
+        if not self.inside_root:
+            return super().bracketed(left, inside, right, may_be_empty=may_be_empty)
+        options = [] if inside is None else [inside]
+        return make.choice(*options, *([EMPTY] if may_be_empty else []))
+
+    def member(self, name: str, expression: int) -> Expr:
+        if not self.inside_root:
+            return super().member(name, expression)
+        if not re.fullmatch(IDENTIFIER[1:-1], name):
+            raise NotEnforced(f"{name!r:.60} is no name of an argument in Python",
+                              "use letters, digits and _ in the names of properties")
+        return Sequence((Literal(name.encode() + b"="), self.inner(expression)))
+
+    def free_member(self, cells: Any, declared: list[str]) -> Expr | None:
+        if not self.inside_root:
+            return super().free_member(cells, declared)
+        options: list[Expr] = []
+        for names, expression in cells:
+            if self.normaliser.is_empty(expression):
+                continue
+            if not names.is_any():
+                raise NotEnforced("patternProperties as arguments of a Python call", "declare the properties")
+            key = raw_string(names.exclude_values(declared), b"", self.normaliser.limits, pattern=IDENTIFIER)
+            options.append(Sequence((key, Literal(b"="), self.inner(expression))))
+        return make.choice(*options) if options else None
+
+    def in_stages(self, stages: Any, least: int, most: int | None) -> Expr:
+        if self.inside_root:
+            raise NotEnforced("minProperties and maxProperties of the arguments of a Python call", "")
+        return super().in_stages(stages, least, most)
+
+    def string(self, shape: StringShape) -> Expr:
+        double = super().string(shape)
+        if shape.is_any():
+            return make.choice(double, self.scalar("text", _SINGLE))
+        if shape.values is not None and all(_PLAIN.fullmatch(value) for value in shape.values):
+            return make.choice(double, *[Literal(f"'{value}'".encode()) for value in shape.values])
+        return double
+
+
+class GemmaEmitter(RestyledEmitter):
+    """FunctionGemma's values."""
+
+    quote = "<escape>"
+
+    def __init__(self, normaliser: Normaliser, policy: TextPolicy, *, strict: bool) -> None:
+        tight = TextPolicy(any_whitespace=False, separators=(",", ":"), property_order=policy.property_order,
+                           max_number_digits=policy.max_number_digits, integer_as_float=policy.integer_as_float)
+        super().__init__(normaliser, tight, strict=strict)
+
+    def key(self, name: str) -> Expr:
+        if not re.fullmatch(BARE_KEY[1:-1], name):
+            raise NotEnforced(f"the key {name!r:.60} cannot be written without quotation marks",
+                              "use letters, digits, _ . $ - in the names of properties")
+        return Literal(name.encode())
+
+    def free_member(self, cells: Any, declared: list[str]) -> Expr | None:
+        options: list[Expr] = []
+        for names, expression in cells:
+            if self.normaliser.is_empty(expression):
+                continue
+            if not names.is_any():
+                raise NotEnforced("patternProperties in FunctionGemma's spelling", "declare the properties")
+            key = raw_string(names.exclude_values(declared), b"", self.normaliser.limits, pattern=BARE_KEY)
+            options.append(Sequence((key, self.colon, self.inner(expression))))
+        return make.choice(*options) if options else None
+
+    def string(self, shape: StringShape) -> Expr:
+        mark = self.mark()
+        inside = raw_string(shape, self.quote.encode(), self.normaliser.limits)
+        return NOTHING if inside is NOTHING else make.sequence(mark, inside, mark)
+
+    token: TokenReference | None = None
+    """The quote as a token, where the vocabulary has it."""
+
+    def mark(self) -> Expr:
+        spelled = Literal(self.quote.encode())
+        return spelled if self.token is None else make.choice(spelled, self.token)

@@ -1,0 +1,210 @@
+"""Qwen's XML parameters: ``<parameter=key>`` value ``</parameter>``, strings raw and everything else as JSON.
+
+What a text between the tags means is decided by the schema of the parameter, once for the grammar and the reader alike:
+
+- only strings are allowed: the text is the string, without one line end at each side, if there is one;
+- no strings are: it is JSON;
+- both: it is JSON if it reads as a value of another allowed type, else a string. That is only right where every such
+  value is valid: a schema that mixes strings with *bounded* other values is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from constrained.frontends.json_schema.arrays import ArrayShape
+from constrained.frontends.json_schema.compile import normalise_schema
+from constrained.frontends.json_schema.denotation import ANYTHING, Denotation
+from constrained.frontends.json_schema.dialects import find_dialect
+from constrained.frontends.json_schema.emit import NOTHING
+from constrained.frontends.json_schema.expressions import FALSE
+from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, NumberShape
+from constrained.frontends.json_schema.objects import ANY_OBJECT
+from constrained.frontends.json_schema.refusal import NotEnforced
+from constrained.frontends.json_schema.strings import StringShape
+from constrained.frontends.structural_tag.raw_strings import raw_string
+from constrained.frontends.structural_tag.spellings import RestyledEmitter
+from constrained.grammar import combinators as make
+from constrained.grammar.ir import Choice, Expr, Literal, Sequence
+from constrained.limits import Limits
+
+__all__ = ["JsonText", "Kinds", "XmlEmitter", "parameter_kinds", "value_of_text"]
+
+STOP = b"</parameter>"
+BLANKS = " \t\r\n"
+NO_EDGE = "^(?:[^\\n](?:[^]*[^\\n])?)?$"
+"""Strings that neither begin nor end with a line end, so that none is taken away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """The JSON types that a parameter may have."""
+
+    strings: bool = False
+    integers: bool = False
+    fractions: bool = False
+    booleans: bool = False
+    null: bool = False
+    arrays: bool = False
+    objects: bool = False
+
+    @classmethod
+    def of(cls, d: Denotation) -> Kinds:
+        """Those of what a schema denotes."""
+        return cls(bool(d.strings), bool(d.numbers), any(not _integral(shape) for shape in d.numbers),
+                   bool(d.booleans), d.null, bool(d.arrays), bool(d.objects))
+
+    def allows(self, value: Any) -> bool:
+        """Whether a value that was read as JSON, strings aside, has one of the types."""
+        if value is None:
+            return self.null
+        if isinstance(value, bool):
+            return self.booleans
+        if isinstance(value, Decimal):
+            return self.fractions or (self.integers and value == value.to_integral_value())
+        return self.arrays if isinstance(value, list) else self.objects if isinstance(value, dict) else False
+
+
+@dataclass(frozen=True, slots=True)
+class JsonText:
+    """A value by its JSON text, in which numbers keep all their digits."""
+
+    text: str
+
+
+def _integral(shape: NumberShape) -> bool:
+    if shape.values is not None:
+        return all(value == value.to_integral_value() for value in shape.values)
+    return bool(shape.integer)
+
+
+def parameter_kinds(schema: Mapping[str, Any]) -> Callable[[str], Kinds]:
+    """The kinds of each parameter of a function, by name; of an undeclared one: what the schema leaves it.
+
+    Raises as ``normalise_schema``.
+    """
+    limits = Limits()
+    value = dict(schema)
+    normaliser = normalise_schema(value, find_dialect(None, value, None), limits, "error", True, None)
+    d = normaliser.denote(normaliser.at(normaliser.document.root_place()))
+
+    def kinds(name: str) -> Kinds:
+        found = [normaliser.denote(e) for shape in d.objects if (e := shape.at(name)) != FALSE]
+        if not found:
+            return Kinds.of(ANYTHING)
+        merged = [Kinds.of(one) for one in found]
+        return Kinds(*(any(getattr(one, field) for one in merged) for field in Kinds.__slots__))
+
+    return kinds
+
+
+def value_of_text(raw: str, kinds: Kinds) -> str | JsonText:
+    """What the text of a parameter means: a string, or another value as its JSON text."""
+    if kinds != ONLY_STRINGS:
+        text = raw.strip(BLANKS)
+        try:
+            value = json.loads(text, parse_float=Decimal, parse_int=Decimal)
+        except (ValueError, RecursionError):
+            value = ""
+        if not isinstance(value, str) and kinds.allows(value):
+            return JsonText(text)
+    raw = raw[1:] if raw.startswith("\n") else raw
+    return raw[:-1] if raw.endswith("\n") else raw
+
+
+ONLY_STRINGS = Kinds(strings=True)
+
+
+class XmlEmitter(RestyledEmitter):
+    """Parameters of a call in XML; values inside arrays and objects are JSON."""
+
+    def bracketed(self, left: bytes, inside: Expr | None, right: bytes, *, may_be_empty: bool) -> Expr:
+        if not self.inside_root:
+            return super().bracketed(left, inside, right, may_be_empty=may_be_empty)
+        options: list[Expr] = [] if inside is None else [Sequence((self.space, inside, self.space))]
+        return make.choice(*options, *([self.space] if may_be_empty else []))
+
+    def separator(self) -> Expr:
+        return self.space if self.inside_root else super().separator()
+
+    def in_stages(self, stages: Any, least: int, most: int | None) -> Expr:
+        if self.inside_root:
+            raise NotEnforced("minProperties and maxProperties of XML parameters", "")
+        return super().in_stages(stages, least, most)
+
+    def member(self, name: str, expression: int) -> Expr:
+        if not self.inside_root:
+            return super().member(name, expression)
+        if ">" in name or any("\ud800" <= char <= "\udfff" for char in name):
+            raise NotEnforced(f"the parameter {name!r:.60} cannot be named in XML", "leave > out of names")
+        return Sequence((Literal(f"<parameter={name}>".encode()), self.parameter(name, expression), Literal(STOP)))
+
+    def free_member(self, cells: Any, declared: list[str]) -> Expr | None:
+        if not self.inside_root:
+            return super().free_member(cells, declared)
+        options: list[Expr] = []
+        for names, expression in cells:
+            if not self.normaliser.is_empty(expression):
+                key = raw_string(names.exclude_values(declared), b">", self.normaliser.limits)
+                options.append(Sequence((Literal(b"<parameter="), key, Literal(b">"),
+                                         self.parameter("an undeclared parameter", expression), Literal(STOP))))
+        return make.choice(*options) if options else None
+
+    def parameter(self, name: str, expression: int) -> Expr:
+        """The texts of one parameter's values."""
+        self.inside_root = False
+        self.depth += 1
+        try:
+            d = self.normaliser.denote(expression)
+            if not d.strings:
+                return Sequence((self.space, self.value(expression), self.space))
+            others = self.others(expression, d)
+            strings: list[Expr] = []
+            for shape in d.strings:
+                if others is not None:
+                    self.check_mixed(name, shape, d)
+                strings.append(self.raw(shape))
+            if others is not None:
+                strings.append(Sequence((self.space, others, self.space)))
+            return make.choice(*strings)
+        finally:
+            self.depth -= 1
+            self.inside_root = True
+
+    def raw(self, shape: StringShape) -> Expr:
+        limits = self.normaliser.limits
+        if shape.is_any():
+            return raw_string(shape, STOP, limits)
+        framed = make.sequence("\n", raw_string(shape, STOP, limits), "\n")
+        bare = raw_string(shape, STOP, limits, pattern=NO_EDGE)
+        return framed if bare is NOTHING else make.choice(framed, bare)
+
+    def others(self, expression: int, d: Denotation) -> Expr | None:
+        """The values that are no strings."""
+        options: list[Expr] = []
+        options += [self.object(shape) for shape in d.objects if not self.normaliser.no_object(shape)]
+        options += [self.array(shape) for shape in d.arrays if not self.normaliser.no_array(shape)]
+        options += [self.number(shape) for shape in d.numbers]
+        options += [Literal(b"true")] if d.booleans & 2 else []
+        options += [Literal(b"false")] if d.booleans & 1 else []
+        options += [Literal(b"null")] if d.null else []
+        return Choice(tuple(options)) if options else None
+
+    def check_mixed(self, name: str, shape: StringShape, d: Denotation) -> None:
+        """Refuse where a text could be read as another value than the one that was meant, and be invalid."""
+        kinds = Kinds.of(d)
+        if shape.values is not None and all(isinstance(value_of_text(value, kinds), str) for value in shape.values):
+            return
+        whole = (d.booleans in (0, 3) and all(n in (ANY_NUMBER, ANY_INTEGER) for n in d.numbers)
+                 and all(a == ANY_ARRAY for a in d.arrays) and all(o == ANY_OBJECT for o in d.objects))
+        if not whole:
+            raise NotEnforced(
+                f"the parameter {name!r:.60} may be a string or a bounded value of another type, which raw text cannot "
+                "tell apart", "leave out either, or the bounds")
+
+
+ANY_ARRAY = ArrayShape()

@@ -1,0 +1,81 @@
+"""What a call shape must be able to do, and the parts of structural tags that several of them are made of.
+
+A shape is one frozen value. ``tags`` writes the calls of some tools as structural tags, each of which begins with one
+of ``triggers``; ``read`` reads what such a tag accepts, from behind the trigger's place on. Both stand in one class,
+so that a change of the one is seen beside the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from constrained.toolcalls.source import Calls, Reading, Source
+from constrained.toolcalls.tools import ToolSpec
+
+__all__ = ["BLANK", "CallShape", "arguments", "const", "either", "in_order", "many", "tag"]
+
+Format = dict[str, Any]
+"""A structural tag or a part of one."""
+
+BLANK: Format = {"type": "regex", "pattern": "[ \\n\\r\\t]{0,64}"}
+"""Whitespace between two parts of JSON."""
+
+
+class CallShape(Protocol):
+    """How calls are written. Implemented by frozen dataclasses; users may add their own."""
+
+    @property
+    def triggers(self) -> tuple[str, ...]:
+        """What begins calls in free text; no other text may hold one of these."""
+
+    @property
+    def once(self) -> bool:
+        """Whether one tag holds all the calls of a turn."""
+
+    @property
+    def separator(self) -> str:
+        """What stands between two tags where calls are required."""
+
+    @property
+    def at_start_only(self) -> bool:
+        """Whether calls are the whole text: the triggers count at its beginning only."""
+
+    def tags(self, tools: Sequence[ToolSpec], single: bool) -> list[Format]:
+        """Structural tags of calls of ``tools``; ``single``: of one call where a tag may hold several."""
+
+    def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
+        """Read one tag, its begin included. Raises ``Broken``."""
+
+
+def const(text: str) -> Format:
+    """Exactly this."""
+    return {"type": "const_string", "value": text}
+
+
+def in_order(*parts: Format) -> Format:
+    """One after the other."""
+    return {"type": "sequence", "elements": list(parts)} if len(parts) != 1 else parts[0]
+
+
+def either(parts: Sequence[Format]) -> Format:
+    """One of them."""
+    return {"type": "or", "elements": list(parts)} if len(parts) != 1 else parts[0]
+
+
+def many(part: Format) -> Format:
+    """Any number of times."""
+    return {"type": "star", "content": part}
+
+
+def tag(begin: str, content: Format, end: str | list[str]) -> Format:
+    """A tag."""
+    return {"type": "tag", "begin": begin, "content": content, "end": end}
+
+
+def arguments(tool: ToolSpec, style: str = "json") -> Format:
+    """The arguments of a call, in a style of ``json_schema``. Errors of the schema name the tool."""
+    found: Format = {"type": "json_schema", "json_schema": tool.schema}
+    if style != "json":
+        found["style"] = style
+    return found

@@ -1,0 +1,73 @@
+"""Qwen3-Coder's calls, with one element for each argument.
+
+    <tool_call>\\n<function=f>\\n<parameter=k>\\nv\\n</parameter>\\n</function>\\n</tool_call>
+
+Strings are written raw, everything else as JSON. Which of both a value is, only the schema of its parameter tells: the
+grammar and the reader ask the same function, ``parameter_kinds``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from constrained.frontends.structural_tag.xml_values import parameter_kinds, value_of_text
+from constrained.toolcalls.shapes.base import Format, arguments, tag
+from constrained.toolcalls.shapes.named import read_name
+from constrained.toolcalls.source import Calls, Reading, Source
+from constrained.toolcalls.strings import json_of
+from constrained.toolcalls.tools import ToolSpec
+
+__all__ = ["XmlCalls"]
+
+
+@dataclass(frozen=True)
+class XmlCalls:
+    """``begin`` <function=name> parameters </function> ``end``."""
+
+    begin: str = "<tool_call>\n<function="
+    end: str = "\n</function>\n</tool_call>"
+    separator: str = "\n"
+
+    @property
+    def triggers(self) -> tuple[str, ...]:
+        """The begin, up to the name."""
+        return (self.begin,)
+
+    @property
+    def once(self) -> bool:
+        """A tag is one call."""
+        return False
+
+    @property
+    def at_start_only(self) -> bool:
+        """Never."""
+        return False
+
+    def tags(self, tools: Sequence[ToolSpec], single: bool) -> list[Format]:
+        """One for each tool."""
+        return [tag(f"{self.begin}{tool.name}>\n", arguments(tool, "qwen_xml"), self.end) for tool in tools]
+
+    def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
+        """One call; an argument is handed on when its element is closed."""
+        yield from source.literal(self.begin.encode())
+        name = yield from read_name(source)
+        yield from source.literal(b">")
+        calls.start(name)
+        tool = tools.get(name)
+        kinds = parameter_kinds(tool.schema if tool is not None else {"type": "object", "additionalProperties": True})
+        end = self.end.encode().lstrip()
+        written = "{"
+        while True:
+            yield from source.blanks()
+            if (yield from source.one_of((b"<parameter=", end))) == 1:
+                break
+            key = (yield from source.until(b">")).decode("utf-8", errors="replace")
+            raw = (yield from source.until(b"</parameter>")).decode("utf-8", errors="replace")
+            value = value_of_text(raw, kinds(key))
+            text = json_of(value) if isinstance(value, str) else value.text
+            calls.arguments(f"{written}{json.dumps(key, ensure_ascii=False)}: {text}".encode())
+            written = ", "
+        calls.arguments(b"{}" if written == "{" else b"}")
+        calls.end()

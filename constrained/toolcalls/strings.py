@@ -1,0 +1,48 @@
+"""Strings as JSON and Python write them, back to text; and values as the JSON that arguments are reported in."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from constrained.toolcalls.source import Broken
+
+__all__ = ["json_of", "json_text", "python_text"]
+
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
+_SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "0": "\0", "\n": ""}
+
+
+def json_text(data: bytes) -> str:
+    """The text of a JSON string. Raises ``Broken`` if it is none."""
+    try:
+        value = json.loads(data)
+    except (ValueError, UnicodeDecodeError):
+        raise Broken from None
+    if not isinstance(value, str):
+        raise Broken
+    return value
+
+
+def python_text(data: bytes) -> str:
+    """The text of a Python string of either kind of quotation marks; escaped surrogates are joined as in JSON."""
+    text = data[1:-1].decode("utf-8", errors="replace")
+    if "\\" not in text:
+        return text
+    found = _ESCAPE.sub(_unescaped, text)
+    return found.encode("utf-16-le", "surrogatepass").decode("utf-16-le", errors="replace")
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    digits = match[1] or match[2] or match[3]
+    if digits:
+        code = int(digits, 16)
+        return chr(code) if code < 0x110000 else "\N{REPLACEMENT CHARACTER}"
+    char = match[4]
+    return _SIMPLE.get(char, char if char in "'\"\\" else "\\" + char)
+
+
+def json_of(value: Any) -> str:
+    """A value as JSON text."""
+    return json.dumps(value, ensure_ascii=False)
