@@ -1,8 +1,9 @@
 """Imports point down: each package of ``constrained`` knows only those below it, and siblings do not know each other.
 
-    cli                                      7
-    server   integrations   testing          6
-    typed                                    5
+    cli                                      8
+    server   integrations   testing          7
+    typed                                    6
+    toolcalls                                5
     api   decoder                            4
     frontends   engine   masks               3
     grammar   grammars                       2
