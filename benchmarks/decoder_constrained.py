@@ -13,7 +13,7 @@ import json
 import os
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -200,13 +200,14 @@ class Replay(Chooser):
 
 
 class Timed:
-    """A matcher that counts the CPU time spent in it."""
+    """A matcher that counts the time spent in it and its forks, by the CPU clock or another."""
 
-    def __init__(self, matcher: Any, parent: Timed | None = None) -> None:
-        self._matcher, self._root, self.seconds = matcher, parent or self, 0.0
+    def __init__(self, matcher: Any, *, clock: Callable[[], float] = time.process_time,
+                 parent: Timed | None = None) -> None:
+        self._matcher, self._clock, self._root, self.seconds = matcher, clock, parent or self, 0.0
 
     def fork(self) -> Timed:
-        return Timed(self._matcher.fork(), self._root)
+        return Timed(self._matcher.fork(), clock=self._clock, parent=self._root)
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._matcher, name)
@@ -214,10 +215,10 @@ class Timed:
             return method
 
         def timed(*args: Any) -> Any:
-            start = time.process_time()
+            start = self._clock()
             try:
                 return method(*args)
             finally:
-                self._root.seconds += time.process_time() - start
+                self._root.seconds += self._clock() - start
 
         return timed
