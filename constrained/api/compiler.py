@@ -18,6 +18,7 @@ from constrained.api.grammar import Grammar
 from constrained.engine.compiled import CompiledGrammar, compile_rules
 from constrained.errors import ConstrainedError, GrammarError, UnsatisfiableGrammarError, UnsatisfiableSchemaError
 from constrained.frontends.json_schema.compile import schema_text
+from constrained.frontends.python_types import is_python_type
 from constrained.frontends.structural_tag import Thinking
 from constrained.limits import Limits
 from constrained.vocabulary import TokenizerInfo
@@ -139,15 +140,16 @@ class GrammarCompiler:
         registry: Any = None,
         limits: Limits | None = None,
     ) -> CompiledGrammar:
-        """Compile a JSON Schema: text, a dict or a boolean. Arguments and errors as ``Grammar.from_json_schema``."""
+        """Compile a JSON Schema (text, a dict, a boolean) or a type; all else as ``Grammar.from_json_schema``."""
         limits = limits or self.limits
         options = (draft, strict_mode, property_order, any_whitespace, max_whitespace_cnt, indent, separators,
                    string_escapes, max_number_digits, unsupported, assert_formats)
         # a registry is compared by identity and kept by the key; a dict is written down, since its owner may change it
-        text = schema if isinstance(schema, (str, bytes)) else schema_text(schema, limits)
+        typed = is_python_type(schema)  # compared by identity too
+        text = schema if typed or isinstance(schema, (str, bytes)) else schema_text(schema, limits)
         try:
             return self._cached(
-                ("json_schema", text, options, _Same(registry), limits),
+                ("json_schema", _Same(text) if typed else text, options, _Same(registry), limits),
                 lambda: Grammar.from_json_schema(
                     text, draft=draft, strict_mode=strict_mode, property_order=property_order,
                     any_whitespace=any_whitespace, max_whitespace_cnt=max_whitespace_cnt, indent=indent,

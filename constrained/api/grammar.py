@@ -12,6 +12,7 @@ from typing import Any
 from constrained.errors import GrammarError
 from constrained.frontends.ebnf import from_ebnf
 from constrained.frontends.json_schema.compile import from_json_schema
+from constrained.frontends.python_types import from_type
 from constrained.frontends.regex import from_regex
 from constrained.frontends.structural_tag import Thinking, from_structural_tag
 from constrained.grammar import combinators
@@ -61,7 +62,7 @@ class Grammar:
 
     @classmethod
     def from_json_schema(cls, schema: Any, **options: Any) -> Grammar:
-        """The JSON texts that a schema (text, a dict or a boolean) accepts: exactly, or refused.
+        """The JSON texts that a schema (text, a dict or a boolean) or a type accepts: exactly, or refused.
 
         Options and errors as ``constrained.frontends.json_schema.compile.from_json_schema``: ``draft``,
         ``strict_mode``, ``property_order``, ``any_whitespace``, ``max_whitespace_cnt``, ``indent``, ``separators``,
@@ -95,6 +96,18 @@ class Grammar:
             return self
         before = section.before({"type": "const_string", "value": ""})
         return Grammar.from_structural_tag(before, tokenizer_info=tokenizer_info, limits=limits) + self
+
+    @classmethod
+    def from_type(cls, annotation: Any, **options: Any) -> Grammar:
+        """The JSON texts of a type's values: a Pydantic model, a dataclass, a TypedDict, ``list[int]``, any annotation.
+
+        Every text passes ``pydantic.TypeAdapter(annotation).validate_json``, unless the type has validators of its
+        own: ``coverage(annotation)`` lists those. Options as ``from_json_schema``. See ``docs/types.md``.
+
+        Raises ``UnsupportedSchemaError`` with the place of an annotation that cannot be enforced and what to write
+        instead, ``UnsatisfiableSchemaError``, ``GrammarLimitError``.
+        """
+        return cls(from_type(annotation, **options))
 
     @classmethod
     def builtin(cls, name: str) -> Grammar:

@@ -11,13 +11,16 @@ from decimal import Decimal
 from typing import Any
 
 from constrained.errors import GrammarLimitError, SchemaError, UnsatisfiableGrammarError, UnsatisfiableSchemaError
-from constrained.frontends.json_schema.dialects import Dialect, find_dialect
+from constrained.frontends.json_schema.dialects import PYTHON_TYPES, Dialect, find_dialect
 from constrained.frontends.json_schema.document import Document
 from constrained.frontends.json_schema.emit import Emitter
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.grammar.ir import RuleSet
 from constrained.limits import Limits
+
+_JSON = (str, bytes, bytearray, dict, list, tuple, bool, int, float, Decimal, type(None))
+"""What is read as a schema of JSON, or refused as a wrong one; anything else is meant as a type."""
 
 __all__ = ["build", "from_json_schema", "normalise_schema", "read_schema", "schema_text"]
 
@@ -42,7 +45,7 @@ def from_json_schema(
     """The JSON texts that a schema accepts.
 
     Args:
-        schema: JSON text, a dict, or a boolean.
+        schema: JSON text, a dict, a boolean, or a type (a Pydantic model, a dataclass, ``list[int]``, ...).
         draft: the dialect; default: ``$schema``, else 2020-12.
         strict_mode: objects that say nothing about undeclared members have none.
         property_order: ``"schema"`` (declared order) or ``"any"``.
@@ -68,15 +71,23 @@ def build(
     schema: Any, *, draft: str | None = None, strict_mode: bool = False, unsupported: str = "error",
     assert_formats: bool = True, registry: Any = None, limits: Limits | None = None, **spelling: Any,
 ) -> tuple[RuleSet, Normaliser]:
-    """The rules, and the normaliser with its notes."""
+    """The rules, and the normaliser with its notes. A type is read by ``constrained.frontends.python_types``."""
     limits = limits or Limits()
-    value = read_schema(schema, limits)
-    dialect = find_dialect(draft, value, registry)
+    if isinstance(schema, _JSON):
+        value = read_schema(schema, limits)
+        dialect = find_dialect(draft, value, registry)
+        notes: list[tuple[str, str]] = []
+    else:
+        from constrained.frontends.python_types.translate import translated
+
+        value, notes = translated(schema, limits, unsupported, spelling.get("max_number_digits", 400))
+        dialect, registry = PYTHON_TYPES, None
     try:
         policy = TextPolicy(integer_as_float=dialect.float_integers, **spelling)
     except (TypeError, ValueError) as error:
         raise SchemaError(str(error)) from None
     normaliser = normalise_schema(value, dialect, limits, unsupported, assert_formats, registry)
+    normaliser.notes.update({(pointer, "relaxed", reason): None for pointer, reason in notes})
     try:
         root = normaliser.at(normaliser.document.root_place())
         return Emitter(normaliser, policy, strict=strict_mode).run(root), normaliser
@@ -108,10 +119,7 @@ def read_schema(schema: Any, limits: Limits) -> Any:
             raise SchemaError(f"the schema is no JSON: {error}"[:300]) from None
     if isinstance(schema, (dict, bool)):
         return _exact(schema, limits)
-    hint = None
-    if isinstance(schema, type) or hasattr(schema, "model_json_schema"):
-        hint = "grammars from types come later; until then pass pydantic.TypeAdapter(T).json_schema()"
-    raise SchemaError(f"a schema is JSON text, a dict or a boolean, not {type(schema).__name__}", hint=hint)
+    raise SchemaError(f"a schema is JSON text, a dict, a boolean or a type, not {type(schema).__name__}")
 
 
 def schema_text(schema: Any, limits: Limits) -> str:

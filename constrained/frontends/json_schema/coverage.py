@@ -59,13 +59,14 @@ class CoverageReport:
 
 
 def coverage(schema: Any, *, limits: Limits | None = None, **options: Any) -> CoverageReport:
-    """What of ``schema`` is enforced, relaxed or unsupported, with JSON Pointers and reasons.
+    """What of ``schema`` (or of a type) is enforced, relaxed or unsupported, with JSON Pointers and reasons.
 
-    Options as ``Grammar.from_json_schema``, without ``unsupported``. Raises ``SchemaError`` where the schema is wrong.
+    Validators that users wrote are listed as relaxed: they may refuse what the grammar accepts. Options as
+    ``Grammar.from_json_schema``, without ``unsupported``. Raises ``SchemaError`` where the schema is wrong.
     """
     limits = limits or Limits()
     options.pop("unsupported", None)
-    notes: dict[str, CoverageEntry] = {}
+    notes: dict[tuple[str, str], CoverageEntry] = {}
     enforced: dict[str, CoverageEntry] = {}
     try:
         _, normaliser = build(schema, limits=limits, unsupported="ignore", **options)
@@ -74,11 +75,12 @@ def coverage(schema: Any, *, limits: Limits | None = None, **options: Any) -> Co
     except GrammarLimitError as error:
         return CoverageReport((CoverageEntry("", "unsupported", str(error).split("\n")[0]),))
     for pointer, _, reason in normaliser.notes:
-        notes[pointer] = CoverageEntry(pointer, "relaxed", reason)
+        notes[pointer, reason] = CoverageEntry(pointer, "relaxed", reason)
+    noted = {pointer for pointer, _ in notes}
     for place in normaliser.places:
         for keyword in place.schema:
             if keyword in place.dialect.keywords or keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
                 pointer = f"{place.pointer}/{keyword}"
-                if pointer not in notes and place.pointer not in notes and keyword != "definitions":
+                if pointer not in noted and place.pointer not in noted and keyword != "definitions":
                     enforced[pointer] = CoverageEntry(pointer, "enforced")
     return CoverageReport((*notes.values(), *enforced.values()))

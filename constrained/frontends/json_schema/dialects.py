@@ -7,7 +7,7 @@ from typing import Any
 
 from constrained.errors import SchemaError, echo
 
-__all__ = ["DIALECTS", "VALIDATION", "Dialect", "find_dialect"]
+__all__ = ["DIALECTS", "PYTHON_TYPES", "VALIDATION", "Dialect", "find_dialect"]
 
 _CORE = frozenset(
     "type enum properties required additionalProperties patternProperties minProperties maxProperties items minItems "
@@ -60,6 +60,9 @@ DIALECTS: dict[str, Dialect] = {
         Dialect("2020-12", "https://json-schema.org/draft/2020-12/schema", _2020, dynamic="$dynamicRef"),
     )
 }
+
+#: How schemas that are made from Python types are read: integers are written in digits.
+PYTHON_TYPES = replace(DIALECTS["2020-12"], float_integers=False)
 
 _ALIASES = {
     "4": "draft4", "6": "draft6", "7": "draft7", "draft-04": "draft4", "draft-06": "draft6", "draft-07": "draft7",

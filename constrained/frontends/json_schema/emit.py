@@ -17,6 +17,7 @@ from typing import Any
 from constrained.errors import GrammarLimitError, echo
 from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.expressions import FALSE
+from constrained.frontends.json_schema.given import all_names, name_key
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.numbers import ANY_NUMBER, NumberShape
 from constrained.frontends.json_schema.objects import Cell, ObjectShape
@@ -53,8 +54,8 @@ class Emitter:
         self.names: dict[tuple[int, int], str] = {}
         self.taken = {"ws", "root"}
         self.waiting: list[tuple[int, int, str]] = []
-        self.keys: dict[str, Expr] = {}
-        self.members: dict[tuple[str, int, int], Expr] = {}
+        self.keys: dict[tuple[str, ...], Expr] = {}
+        self.members: dict[tuple[tuple[str, ...], int, int], Expr] = {}
         self.free_members: dict[tuple[tuple[Cell, ...], frozenset[str], int], Expr | None] = {}
         self.scalars: dict[int, Reference] = {}  # by identity; the rules keep the expressions alive
         self.depth = 0
@@ -220,9 +221,11 @@ class Emitter:
             self.depth -= 1
 
     def key(self, name: str) -> Expr:
-        known = self.keys.get(name)
+        names = name_key(name)
+        known = self.keys.get(names)
         if known is None:
-            known = self.keys[name] = json_literal(name)
+            options = [json_literal(one) for one in names]
+            known = self.keys[names] = options[0] if len(options) == 1 else Choice(tuple(options))
         return known
 
     # ---- objects -------------------------------------------------------------------------------------
@@ -230,7 +233,7 @@ class Emitter:
     def object(self, shape: ObjectShape) -> Expr:
         """One alternative of an object."""
         closed = self.strict and not shape.said
-        declared = [name for name, _ in shape.properties]
+        declared = all_names(name for name, _ in shape.properties)
         members: list[tuple[Expr, bool]] = []
         known = dict(shape.properties)
         for name, expression in shape.properties:
@@ -292,10 +295,10 @@ class Emitter:
 
     def member(self, name: str, expression: int) -> Expr:
         """A member with this name. Equal ones are one node, which is lowered once for all groups in any order."""
-        known = self.members.get((name, expression, self.depth))
+        key = (name_key(name), expression, self.depth)
+        known = self.members.get(key)
         if known is None:
-            known = Sequence((self.key(name), self.colon, self.inner(expression)))
-            self.members[name, expression, self.depth] = known
+            known = self.members[key] = Sequence((self.key(name), self.colon, self.inner(expression)))
         return known
 
     def free_member(self, cells: tuple[Cell, ...], declared: list[str]) -> Expr | None:

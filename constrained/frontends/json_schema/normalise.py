@@ -37,6 +37,7 @@ from constrained.frontends.json_schema.denotation import (
 from constrained.frontends.json_schema.dialects import VALIDATION
 from constrained.frontends.json_schema.document import Document, Place
 from constrained.frontends.json_schema.expressions import FALSE, TRUE, Expressions
+from constrained.frontends.json_schema.given import Given
 from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, NumberShape
 from constrained.frontends.json_schema.objects import Cell, ObjectShape, meet, split_cells
 from constrained.frontends.json_schema.refusal import NotEnforced
@@ -277,6 +278,8 @@ class Normaliser:
     def _place(self, place: Place) -> Denotation:
         """The conjunction of what every keyword of a schema says."""
         schema = place.schema
+        if type(schema) is Given and schema.denotation is not None:
+            return schema.denotation
         dialect = place.dialect
         ref = schema.get("$ref")
         if ref is not None and (dialect.ref_alone or len(schema) == 1):

@@ -125,10 +125,12 @@ def number_dfa(shape: NumberShape, integer_as_float: bool, limits: Limits) -> Df
     return minimise(found)
 
 
-def number_tree(shape: NumberShape, cap: int | None, integer_as_float: bool) -> Node | None:
+def number_tree(shape: NumberShape, cap: int | None, integer_as_float: bool,
+                ranges: tuple[tuple[int, int], ...] = EXPONENTS) -> Node | None:
     """The texts of the interval of ``shape`` (``integer`` heeded, nothing else); None where there is none.
 
-    ``cap``: digits in one run, where the bounds themselves do not have more; None: no bound.
+    ``cap``: digits in one run, where the bounds themselves do not have more; None: no bound. ``ranges``: exponents of
+    numbers that are not ``integer``, below 1000.
     """
     lower, upper = shape.lower, shape.upper
     if cap is not None:
@@ -138,13 +140,14 @@ def number_tree(shape: NumberShape, cap: int | None, integer_as_float: bool) -> 
     options: list[Node] = []
     if upper is None or upper > 0 or (upper == 0 and not shape.upper_open):
         low, low_open = (lower, shape.lower_open) if lower is not None and lower >= 0 else (Decimal(0), False)
-        options += _magnitudes(low, low_open, upper, shape.upper_open, shape.integer, cap, integer_as_float)
+        options += _magnitudes(low, low_open, upper, shape.upper_open, shape.integer, cap, integer_as_float,
+                               ranges)
     if lower is None or lower < 0 or (lower == 0 and not shape.lower_open):
         low, low_open = Decimal(0), False
         if upper is not None and upper <= 0:
             low, low_open = upper.copy_abs(), shape.upper_open
         high = None if lower is None else lower.copy_abs()
-        negative = _magnitudes(low, low_open, high, shape.lower_open, shape.integer, cap, integer_as_float)
+        negative = _magnitudes(low, low_open, high, shape.lower_open, shape.integer, cap, integer_as_float, ranges)
         if lower is None and upper is None:
             options = [concat([Repeat(_MINUS, 0, 1), alternation(negative)])]
         elif negative:
@@ -153,7 +156,7 @@ def number_tree(shape: NumberShape, cap: int | None, integer_as_float: bool) -> 
 
 
 def _magnitudes(low: Decimal, low_open: bool, high: Decimal | None, high_open: bool, integer: bool, cap: int | None,
-                integer_as_float: bool) -> list[Node]:
+                integer_as_float: bool, ranges: tuple[tuple[int, int], ...]) -> list[Node]:
     """Texts without sign of the numbers from ``low`` (0 or more) to ``high``."""
     if high is not None and (low > high or (low == high and (low_open or high_open))):
         return []
@@ -192,7 +195,7 @@ def _magnitudes(low: Decimal, low_open: bool, high: Decimal | None, high_open: b
                 options += _numbers(whole, _free(cap))
         if high_whole is not None:
             options += _numbers(Text(high_whole), _at_most(high_tail, high_open, cap))
-    return options + _scientific(low, low_open, high, high_open, cap, EXPONENTS)
+    return options + _scientific(low, low_open, high, high_open, cap, ranges)
 
 
 def _numbers(whole: Node, tail: Tail) -> list[Node]:

@@ -1,0 +1,210 @@
+"""Decimals, fractions and complex numbers: as JSON numbers where that is exact, and as strings.
+
+``str(Decimal)`` writes digits, or one digit, a fraction and ``E`` with a sign (exponent above 0, or a number below
+1e-6). Pydantic counts digits of the *normalised* value: zeros at the end do not count. With D = ``max_digits`` and
+P = ``decimal_places`` a value passes if its decimals are at most P and D, its digits at most D, and the digits before
+the point at most D - P. A JSON number with a point is read through a double, so it is offered with at most 15 digits,
+which a double keeps; whole numbers are exact at any length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from constrained.frontends.json_schema.number_texts import number_dfa, number_tree
+from constrained.frontends.json_schema.numbers import NumberShape
+from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.frontends.json_schema.refusal import NotEnforced
+from constrained.frontends.json_schema.strings import Language, StringShape
+from constrained.frontends.python_types.languages import language, tree_language
+from constrained.frontends.regex import byte_dfa
+from constrained.grammar.ir import Expr
+from constrained.limits import Limits
+from constrained.regex import dfa as automata
+from constrained.regex.builder import alternation
+from constrained.regex.parse_python import parse_python
+from constrained.regex.rewrite import simplify
+
+__all__ = ["SpelledNumber", "complex_shapes", "decimal_shapes", "fraction_shapes"]
+
+_LIMITS = Limits()
+#: Decimal digits that a double keeps.
+_EXACT = 15
+#: Digits of the context in which Pydantic takes a remainder.
+_CONTEXT = 28
+#: Exponents where numbers are bounded.
+_EXPONENTS = ((-999, -7), (1, 999))
+_ZEROS = simplify(parse_python("-?0E[-+][0-9]{1,9}"))
+#: Digits of an exponent; Python's decimals end at 18.
+_EXPONENT = "[0-9]{1,9}"
+
+
+@dataclass(frozen=True, slots=True)
+class SpelledNumber(NumberShape):
+    """Numbers with spellings of their own, as an automaton."""
+
+    language: Language = field(kw_only=True)
+
+    def to_expr(self, policy: TextPolicy, limits: Limits = _LIMITS) -> Expr:
+        """The texts of the automaton."""
+        return _number_expression(self.language)
+
+
+@lru_cache(maxsize=512)
+def _number_expression(found: Language) -> Expr:
+    return byte_dfa(found.dfa(_LIMITS), _LIMITS)
+
+
+def decimal_shapes(schema: Mapping[str, Any], cap: int) -> tuple[list[NumberShape], list[StringShape]]:
+    """The numbers and the strings of a core schema of type ``decimal``; ``cap``: digits in one run."""
+    digits, places = schema.get("max_digits"), schema.get("decimal_places")
+    bounds: NumberShape | None = NumberShape()
+    for name in ("ge", "gt", "le", "lt"):
+        value = schema.get(name)
+        if value is not None and bounds is not None:
+            bound = Decimal(str(value))
+            if not bound.is_finite():
+                raise NotEnforced(f"a bound of {bound}", "bound it by a finite number")
+            if name[0] == "g":
+                bounds = bounds.intersect(NumberShape.of_bounds(bound, None, lower_open=name == "gt"))
+            else:
+                bounds = bounds.intersect(NumberShape.of_bounds(None, bound, upper_open=name == "lt"))
+    step = schema.get("multiple_of")
+    if step is not None and bounds is not None:
+        bounds = bounds.intersect(_few_digits(abs(Decimal(str(step)))))
+    if bounds is None:
+        return [], []
+    free = digits is None and places is None and bounds == NumberShape()
+    key = (digits, places, bounds, cap)
+    texts = _strings(*key)
+    shapes = [StringShape(languages=texts)]
+    if free and schema.get("allow_inf_nan"):
+        shapes.append(StringShape.of_values(["NaN", "Infinity", "-Infinity"]))
+    return _numbers(*key), shapes
+
+
+def _few_digits(step: Decimal) -> NumberShape:
+    """Multiples whose quotient by ``step`` fits the context: Pydantic refuses others."""
+    most = step.scaleb(_CONTEXT - 1)
+    found = NumberShape.of_multiples(step).intersect(NumberShape.of_bounds(-most, most))
+    assert found is not None
+    return found
+
+
+@lru_cache(maxsize=512)
+def _numbers(digits: int | None, places: int | None, bounds: NumberShape, cap: int) -> list[NumberShape]:
+    """Whole numbers, and numbers with a point of few digits."""
+    whole = _digits_pattern(digits, places, cap, exponents=False, fractions=False)
+    short = "|".join([*(f"[1-9][0-9]{{{i - 1}}}\\.[0-9]{{1,{_EXACT - i}}}" for i in range(1, _EXACT)),
+                      f"0\\.[0-9]{{1,{_EXACT}}}"])
+    parts = [language(f"whole {digits} {places} {cap}", f"-?(?:{whole})")] if whole else []
+    tree = language("15 digits", f"-?(?:{short})").dfa(_LIMITS)
+    limited = _digits_pattern(digits, places, _EXACT + 1, exponents=False)
+    if digits is not None or places is not None:
+        tree = automata.intersection(tree, language(f"plain {digits} {places} 16", f"-?(?:{limited})").dfa(_LIMITS),
+                                     _LIMITS)
+    parts.append(Language("15 digits", None, tree))
+    if digits is not None and places is not None and digits <= places:
+        bounds = bounds.exclude_values([0])  # a zero that is no text is normalised, and has one digit too many
+    found: list[NumberShape] = []
+    for part in parts:
+        dfa = part.dfa(_LIMITS)
+        if bounds != NumberShape():
+            dfa = automata.intersection(dfa, number_dfa(bounds, True, _LIMITS), _LIMITS)
+        if dfa.accepting:
+            found.append(SpelledNumber(language=Language("decimal", None, automata.minimise(dfa))))
+    return found
+
+
+@lru_cache(maxsize=512)
+def _strings(digits: int | None, places: int | None, bounds: NumberShape, cap: int) -> tuple[Language, ...]:
+    found: list[Language] = []
+    if digits is not None or places is not None or bounds == NumberShape():
+        body = _digits_pattern(digits, places, cap, exponents=True)
+        found.append(language(f"decimal {digits} {places} {cap}", f"-?(?:{body})"))
+    if bounds.multiple_of is not None:
+        dfa = number_dfa(bounds, True, _LIMITS)
+        if bounds.contains(0):
+            dfa = automata.union(dfa, tree_language("zeros", _ZEROS).dfa(_LIMITS), _LIMITS)
+        found.append(Language(f"decimal {bounds}", None, dfa))
+    elif bounds != NumberShape():
+        tree = number_tree(bounds, cap, True, _EXPONENTS)
+        assert tree is not None
+        if bounds.contains(0):  # a zero may have an exponent, too
+            tree = alternation([tree, _ZEROS])
+        found.append(tree_language(f"decimal {bounds}", tree))
+    return tuple(found)
+
+
+def _digits_pattern(digits: int | None, places: int | None, cap: int, *, exponents: bool,
+                    fractions: bool = True) -> str:
+    """Texts without sign of the decimals of so many digits; zeros at the end of a fraction are free."""
+    whole = digits if digits is None or places is None else max(digits - places, 0)
+    behind = places if digits is None else digits if places is None else min(digits, places)
+    options: list[str] = []
+    if whole != 0:
+        options.append(_with_fraction("0", behind, cap) if fractions else "0")
+    elif fractions:
+        # before it is normalised a zero has no digit before the point if it has one behind it: that passes
+        options.append(_with_fraction("0", behind, cap, needed=True))
+    if whole is None or (digits is None and whole > 0):
+        longest = cap - 1 if whole is None else whole - 1
+        first = f"[1-9][0-9]{{0,{longest}}}"
+        options.append(_with_fraction(first, behind, cap) if fractions else first)
+    else:
+        for size in range(1, min(whole, cap) + 1):
+            first = f"[1-9][0-9]{{{size - 1}}}" if size > 1 else "[1-9]"
+            left = behind if digits is None or behind is None else min(behind, digits - size)
+            options.append(_with_fraction(first, left, cap) if fractions else first)
+    if exponents:
+        options += _exponents(whole, behind, cap)
+    return "|".join(options)
+
+
+def _with_fraction(first: str, places: int | None, cap: int, *, needed: bool = False) -> str:
+    """``first`` and a fraction of ``places`` digits and any zeros."""
+    if places is None:
+        tail = rf"\.[0-9]{{1,{cap}}}"
+    elif places == 0:
+        tail = rf"\.0{{1,{cap}}}"
+    else:
+        tail = rf"\.(?:[0-9]{{1,{places}}}0{{0,{cap}}}|0{{1,{cap}}})"
+    return f"{first}{tail}" if needed else f"{first}(?:{tail})?"
+
+
+def _exponents(whole: int | None, behind: int | None, cap: int) -> list[str]:
+    """``d.dddE+e`` and ``d.dddE-e`` as ``str`` writes them."""
+    if whole is None and behind is None:
+        return [rf"[0-9](?:\.[0-9]{{1,{cap}}})?E[-+]{_EXPONENT}"]
+    found = []
+    found.append(rf"0E[-+]{_EXPONENT}" if whole != 0 else f"0E-{_EXPONENT}")
+    # a positive exponent is above the digits of the fraction, so that nothing is left behind the point
+    if whole is None:
+        found += [rf"[1-9](?:\.[0-9]{{1,{e - 1}}})?E\+{e}" if e > 1 else r"[1-9]E\+1" for e in range(1, 30)]
+        found.append(r"[1-9](?:\.[0-9]{1,29})?E\+(?:[3-9][0-9]|[1-9][0-9]{2,8})")
+    else:
+        found += [rf"[1-9](?:\.[0-9]{{1,{e - 1}}})?E\+{e}" if e > 1 else r"[1-9]E\+1"
+                  for e in range(1, min(whole, cap))]
+    if behind is None:
+        found.append(rf"[1-9](?:\.[0-9]{{1,{cap}}})?E-(?:[7-9]|[1-9][0-9]{{1,8}})")
+    else:
+        for e in range(7, min(behind, cap) + 1):
+            fraction = rf"(?:\.(?:[0-9]{{1,{behind - e}}}0{{0,{cap}}}|0{{1,{cap}}}))?" if behind > e else ""
+            found.append(rf"[1-9]{fraction or rf'(?:[.]0{{1,{cap}}})?'}E-{e}")
+    return found
+
+
+def fraction_shapes(cap: int) -> list[StringShape]:
+    """``numerator/denominator``, or a whole number."""
+    number = f"(?:0|[1-9][0-9]{{0,{cap - 1}}})"
+    return [StringShape(languages=(language(f"fraction {cap}", f"-?{number}(?:/[1-9][0-9]{{0,{cap - 1}}})?"),))]
+
+
+def complex_shapes(cap: int) -> list[StringShape]:
+    """``1+2j`` and ``2j``."""
+    part = rf"(?:0|[1-9][0-9]{{0,{cap - 1}}})(?:\.[0-9]{{1,{cap}}})?(?:e[-+]?[0-9]{{1,3}})?"
+    return [StringShape(languages=(language(f"complex {cap}", f"-?{part}j|-?{part}[-+]{part}j"),))]
