@@ -114,7 +114,7 @@ class _Search:
 
     def __init__(self, model: BaseDecoder, vocabulary: Vocabulary, prompt: Prompt, params: BeamParams,
                  matcher: Matcher | None, cache: Any) -> None:
-        check_vocabulary(model.config, vocabulary)
+        check_vocabulary(model, vocabulary)
         self.model, self.params, self.vocabulary = model, params, vocabulary
         self.prompt = encode_prompt(vocabulary, prompt)
         vocab_size = model.config.vocab_size

@@ -106,7 +106,7 @@ def score(model: BaseDecoder, vocabulary: Vocabulary, prompt: Prompt, text: Prom
         RequestError: the prompt is empty, the two are longer than the model reads, or ids are out of range.
         SamplingError: the matcher refuses a token of ``text``.
     """
-    check_vocabulary(model.config, vocabulary)
+    check_vocabulary(model, vocabulary)
     before, after = encode_prompt(vocabulary, prompt), encode_prompt(vocabulary, text)
     tokens = [*before, *after]
     if not before:

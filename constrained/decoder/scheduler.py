@@ -76,7 +76,7 @@ class Scheduler:
                  cache: Any = None, prefill_chunk: int = 512, step_tokens: int = 2048, prefix_cache: bool = True,
                  jump_forward: bool = True, small_heads: bool = True, drafter: Drafter | None = None,
                  draft_tokens: int = 8, deterministic: bool = False) -> None:
-        check_vocabulary(model.config, vocabulary)
+        check_vocabulary(model, vocabulary)
         if prefill_chunk < 1 or step_tokens < 1 or draft_tokens < 1:
             raise RequestError("prefill_chunk, step_tokens and draft_tokens must be at least 1")
         if cache is None:

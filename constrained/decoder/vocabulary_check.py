@@ -1,24 +1,30 @@
 """Tokenizer and checkpoint against each other: a wrong pair writes nonsense without any error.
 
-What can be seen without text: the sizes, and that both agree on the special ids.
+What can be seen without text: the sizes, and that both agree on the special ids. Where the checkpoint came with a
+tokenizer of its own, also that every id spells the same in both, so that a reordered vocabulary is found.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from constrained.decoder.detokenizer import Vocabulary
 from constrained.decoder.guide import Matcher
 from constrained.decoder.sampling_params import RequestError
 
 if TYPE_CHECKING:
+    from constrained.decoder.models.base import BaseDecoder
     from constrained.decoder.models.config import CoreConfig
+    from constrained.vocabulary import TokenizerInfo
 
 __all__ = ["check_matcher", "check_vocabulary", "never_written"]
 
 
-def check_vocabulary(config: CoreConfig, vocabulary: Vocabulary) -> None:
+def check_vocabulary(model: BaseDecoder, vocabulary: Vocabulary) -> None:
     """Raises :class:`RequestError` where the tokenizer cannot be that of the checkpoint."""
+    config = model.config
     if vocabulary.vocab_size > config.vocab_size:
         raise RequestError(f"the tokenizer has {vocabulary.vocab_size} ids, the model's logits only "
                            f"{config.vocab_size}", hint="make it with vocab_size=model.config.vocab_size, "
@@ -35,6 +41,24 @@ def check_vocabulary(config: CoreConfig, vocabulary: Vocabulary) -> None:
                 and vocabulary.token_bytes(token_id) and token_id not in vocabulary.special_token_ids):
             raise RequestError(f"the model's {name} token {token_id} is ordinary text in the tokenizer",
                                hint="they belong to different checkpoints")
+    if model.tokenizer_info is not None and model.tokenizer_info is not vocabulary:
+        _check_spelling(model.tokenizer_info, vocabulary)
+
+
+def _check_spelling(own: TokenizerInfo, given: Vocabulary) -> None:
+    """The ids that both know must be the same bytes. Compares arrays, and only where the fingerprints differ."""
+    data, offsets = getattr(given, "token_data", None), getattr(given, "token_offsets", None)
+    if data is None or offsets is None or getattr(given, "fingerprint", None) == own.fingerprint:
+        return
+    count = min(own.vocab_size, given.vocab_size)
+    ours, theirs = own.token_offsets[: count + 1], np.asarray(offsets)[: count + 1]
+    if np.array_equal(ours, theirs) and own.token_data[: ours[-1]] == data[: theirs[-1]]:
+        return
+    for token_id in range(count):
+        mine, other = own.token_bytes(token_id), given.token_bytes(token_id)
+        if mine != other:
+            raise RequestError(f"token {token_id} is {mine!r:.40} in the checkpoint's tokenizer and {other!r:.40} in "
+                               "the one given", hint="use the checkpoint's own: load_model(...).tokenizer_info")
 
 
 def check_matcher(matcher: Matcher, vocabulary: Vocabulary) -> None:

@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from constrained import GrammarCompiler, GrammarLimitError, GrammarMatcher, Limits
+from constrained import GrammarCompiler, GrammarLimitError, GrammarMatcher, Limits, UnsatisfiableGrammarError
 from constrained.decoder.beam import BeamParams, beam_search
 from constrained.decoder.draft_model import DraftModel
 from constrained.decoder.drafters import GrammarDrafter, PromptLookup
@@ -143,6 +143,14 @@ def test_streamed_constrained_text_says_what_was_forced(llama, compiler) -> None
     events = list(stream(scheduler, [5, 6], SamplingParams(seed=3, max_tokens=40), matcher(compiler)))
     assert events[0].text.startswith('{"name": ') and events[0].forced > 0
     assert "".join(e.text for e in events).startswith('{"name": ')
+
+
+def test_a_grammar_that_the_vocabulary_cannot_spell_is_refused_when_compiled(compiler) -> None:
+    for pattern in (r"\x04", "a\u4e16", "(ab)+\x7f"):
+        with pytest.raises(UnsatisfiableGrammarError):
+            compiler.compile_regex(pattern)
+    kept = GrammarMatcher(compiler.compile_regex("a(\u4e16|z)"))  # the way that can be spelled is left
+    assert kept.accept_token(canonical("a")[0]) and kept.allowed_token_ids() == canonical("z")[:1]
 
 
 def test_a_grammar_of_another_vocabulary_is_refused(llama) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from constrained.decoder.errors import ModelError
 from constrained.decoder.generate import generate, score, stream, unpad_left
 from constrained.decoder.kv_cache import KVCache
 from constrained.decoder.loaders.load import load_model
+from constrained.decoder.paged_cache import PagedCache
 from constrained.decoder.request import Request
 from constrained.decoder.sampling_params import RequestError, SamplingError, SamplingParams
 from constrained.decoder.scheduler import Scheduler
@@ -404,6 +407,54 @@ def test_tokenizer_and_checkpoint_are_checked_against_each_other(llama) -> None:
         Scheduler(llama.model, TokenizerInfo.from_bytes(pieces[:VOCAB], stop_token_ids=[9]))
     with pytest.raises(RequestError, match="BOS"):
         Scheduler(llama.model, TokenizerInfo.from_bytes(pieces[:VOCAB], stop_token_ids=[2]))
+
+
+def test_a_reordered_vocabulary_is_refused(llama, monkeypatch) -> None:
+    monkeypatch.setattr(llama.model, "tokenizer_info", INFO)
+    pieces = [INFO.token_bytes(i) for i in range(VOCAB)]
+    specials = {"stop_token_ids": [2], "special_token_ids": [0, 1]}
+    Scheduler(llama.model, TokenizerInfo.from_bytes([b"<pad>", b"<bos>", b"<eos>", *pieces[3:]], **specials))
+    pieces[40], pieces[41] = pieces[41], pieces[40]
+    swapped = TokenizerInfo.from_bytes([b"<pad>", b"<bos>", b"<eos>", *pieces[3:]], **specials)
+    for use in (lambda: Scheduler(llama.model, swapped), lambda: score(llama.model, swapped, [5], [6])):
+        with pytest.raises(RequestError, match="token 40 is b'E'"):
+            use()
+
+
+def test_free_text_never_holds_pad_or_bos(llama) -> None:
+    liked = SamplingParams(temperature=1.0, seed=3, max_tokens=12, logit_bias={0: 500.0, 1: 400.0})
+    endless = liked.updated(logit_bias={0: 500.0, 1: 400.0, 2: 300.0}, ignore_eos=True)
+    for params in (liked, liked.updated(temperature=0), endless):
+        for answers in generate(make_scheduler(llama), prompts(3, seed=21), params):
+            assert answers[0].token_ids and not {0, 1} & set(answers[0].token_ids)
+            assert not params.ignore_eos or 2 not in answers[0].token_ids
+    (bent,) = generate(make_scheduler(llama), [[5, 6]], liked.updated(logit_bias={2: 500.0}))[0]
+    assert bent.token_ids == (2,) and bent.finish_reason == "stop"  # so the bias does bend what may be written
+
+
+def test_a_cache_of_another_model_is_refused_at_once(llama) -> None:
+    config = llama.model.config
+    for cache in (KVCache(replace(config, n_layers=2, layer_ropes=(0, 0), layer_windows=(None, None)), 2, 20),
+                  KVCache(config, 2, 20, torch.bfloat16)):
+        with pytest.raises(ModelError):
+            Scheduler(llama.model, INFO, cache=cache)
+
+
+@pytest.mark.parametrize("paged", [False, True])
+def test_a_request_whose_logits_are_nan_ends_alone(llama, monkeypatch, paged) -> None:
+    """Its keys and values are NaN as well: neither its batch mates nor whoever gets its slot may see them."""
+    poisoned = llama.model._embedding.clone()
+    poisoned[77] = float("nan")
+    config, params = llama.model.config, SamplingParams(seed=4, max_tokens=8)
+    cache = PagedCache(config, 2, 48, block_size=4) if paged else KVCache(config, 2, 48)
+    good = [[5, 6, 7], [8, 9], [10, 11, 12, 13]]
+    alone = [generate(make_scheduler(llama), [prompt], params)[0][0].token_ids for prompt in good]
+    monkeypatch.setattr(llama.model, "_embedding", poisoned)
+    requests = [good[0], [77, 5], good[1], [6, 77, 5, 5, 5], good[2]]
+    answers = [answer for (answer,) in generate(Scheduler(llama.model, INFO, cache=cache), requests, params)]
+    assert [a.finish_reason for a in answers[1::2]] == ["error", "error"]
+    assert all(isinstance(a.error, SamplingError) and "NaN" in str(a.error) for a in answers[1::2])
+    assert [a.token_ids for a in answers[0::2]] == alone
 
 
 def test_left_padded_batches_become_plain_prompts() -> None:

@@ -88,7 +88,7 @@ def _load_gguf(path: Path, dtype: torch.dtype, device: torch.device, quantized: 
     config = config_from_gguf(file)
     model = assemble(config, GGUFSource(file, config), dtype=dtype, device=device, quantized=quantized)
     template = file.metadata.get("tokenizer.chat_template")
-    info = _gguf_tokenizer(path, config.vocab_size) if tokenizer else None
+    info = model.tokenizer_info = _gguf_tokenizer(path, config.vocab_size) if tokenizer else None
     return LoadedModel(model, info, template if isinstance(template, str) else None, config.eos_token_ids, path,
                        _flag(file.metadata.get("tokenizer.ggml.add_bos_token")), _written(info, {
                            "bos_token": config.bos_token_id, "pad_token": config.pad_token_id,
@@ -110,7 +110,7 @@ def _load_directory(path: Path, dtype: torch.dtype, device: torch.device, tokeni
         more = read_json(path / "generation_config.json").get("eos_token_id")
         stops += more if isinstance(more, list) else [] if more is None else [more]
     stop_ids = tuple(dict.fromkeys(stops))
-    info = _directory_tokenizer(path, config.vocab_size, stop_ids) if tokenizer else None
+    info = model.tokenizer_info = _directory_tokenizer(path, config.vocab_size, stop_ids) if tokenizer else None
     tokenizer_config = read_json(path / "tokenizer_config.json") if (path / "tokenizer_config.json").exists() else {}
     return LoadedModel(model, info, _template(path, tokenizer_config), stop_ids, path,
                        _flag(tokenizer_config.get("add_bos_token")), _named_tokens(tokenizer_config) or _written(info, {

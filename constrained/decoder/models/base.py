@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import torch
 import torch.nn.functional as functional
@@ -20,6 +20,9 @@ from constrained.decoder.kv_cache import KVCache
 from constrained.decoder.models.config import CoreConfig
 from constrained.decoder.slots import SlotTable
 from constrained.decoder.transfer import upload
+
+if TYPE_CHECKING:
+    from constrained.vocabulary import TokenizerInfo
 
 __all__ = ["BaseDecoder", "DecoderOutput", "Kept", "kept_positions", "pack"]
 
@@ -43,6 +46,8 @@ class BaseDecoder(nn.Module):
     config: CoreConfig
     dtype: torch.dtype
     device: torch.device
+    tokenizer_info: TokenizerInfo | None = None
+    """The checkpoint's own vocabulary, where one was loaded: others are compared with it."""
 
     def _apply(self, fn: object, recurse: bool = True) -> BaseDecoder:
         raise ModelError("a loaded model stays on its device and in its dtype", hint="choose both in load_model")
