@@ -80,8 +80,11 @@ class TypedFunction(Generic[P, R]):
 
     async def abatch(self, arguments: Iterable[Any]) -> list[R]:
         """``batch`` without blocking the event loop."""
-        listed = list(arguments)
-        return await in_thread(lambda: self.batch(listed))
+        from constrained.typed.llm import Running
+
+        calls, running = [self._request(*_spread(one)) for one in arguments], Running()
+        results = await in_thread(lambda: self._llm._batch(calls, running), running.cancel)
+        return [result.output for result in results]
 
     def stream(self, *args: P.args, **kwargs: P.kwargs) -> Stream[R]:
         """Events as they come, the last ``output.done``; ``retries`` does not apply."""

@@ -17,12 +17,13 @@ Thread-safe: calls from several threads share one batch. The async twins wait in
 
 from __future__ import annotations
 
+import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from constrained.typed.call import Budget, Call, Engine, ToolChoice
+from constrained.typed.call import Budget, Call, Engine, Generation, ToolChoice
 from constrained.typed.errors import OutputError, PromptError
 from constrained.typed.output_type import output_type
 from constrained.typed.prompts import as_messages, with_feedback, with_instructions
@@ -37,7 +38,31 @@ if TYPE_CHECKING:
 __all__ = ["LLM", "Options"]
 
 T = TypeVar("T")
-F = TypeVar("F", bound=Callable[..., Any])
+
+NO_OPTIONS: Mapping[str, Any] = {}
+
+
+class Running:
+    """The generations of one call of a user, so that another thread can end them."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._started: list[Generation] = []
+        self._cancelled = False
+
+    def now(self, generation: Generation) -> None:
+        """One more runs; it is cancelled at once where all were."""
+        with self._guard:
+            self._started.append(generation)
+            if self._cancelled:
+                generation.cancel()
+
+    def cancel(self) -> None:
+        """End all, those to come too."""
+        with self._guard:
+            self._cancelled = True
+            for generation in self._started:
+                generation.cancel()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +180,9 @@ class LLM:
         A call that fails does not disturb the others: its result is ``Failed``, and raises when asked for its output.
         ``seed`` may be a list. Raises as ``generate`` where a call cannot be made; then none runs.
         """
+        return self._batch(self._calls(prompts, output_types, options))
+
+    def _calls(self, prompts: Sequence[Any], output_types: Any, options: dict[str, Any]) -> list[tuple[Call, int]]:
         types = output_types if isinstance(output_types, list) else [output_types] * len(prompts)
         if len(types) != len(prompts):
             raise PromptError(f"{len(types)} output types for {len(prompts)} prompts", hint="None stands for free text")
@@ -163,15 +191,16 @@ class LLM:
             raise PromptError(f"{len(seeds)} seeds for {len(prompts)} prompts")
         each = [{**options, "seed": seed} for seed in seeds] if isinstance(seeds, (list, tuple)) else (
             [options] * len(prompts))
-        calls = [self._call(*one) for one in zip(prompts, types, each, strict=True)]
-        return self._batch(calls)
+        return [self._call(*one) for one in zip(prompts, types, each, strict=True)]
 
-    def _batch(self, calls: list[tuple[Call, int]]) -> list[Result[Any]]:
+    def _batch(self, calls: list[tuple[Call, int]], running: Running | None = None) -> list[Result[Any]]:
         """Start all, then read one after the other; retries come last."""
-        generations = []
+        running = running or Running()
+        generations: list[Generation] = []
         try:
             for call, _ in calls:
                 generations.append(self.engine.start(call))
+                running.now(generations[-1])
             results = []
             for (call, _), generation in zip(calls, generations, strict=True):
                 assembler = Assembler(call, events=False)
@@ -184,7 +213,7 @@ class LLM:
             raise
         again = [i for i, (_, retries) in enumerate(calls) if retries and _invalid(results[i])]
         for i in again:
-            results[i] = self._retried(*calls[i], results[i])
+            results[i] = self._retried(*calls[i], results[i], running)
         return results
 
     # -- async twins -------------------------------------------------------------------------------------------
@@ -202,7 +231,8 @@ class LLM:
     async def agenerate_batch(self, prompts: Sequence[Any], output_types: Any = None,
                               **options: Any) -> list[Result[Any]]:
         """``generate_batch`` without blocking the event loop."""
-        return await in_thread(lambda: self.generate_batch(prompts, output_types, **options))
+        calls, running = self._calls(prompts, output_types, options), Running()
+        return await in_thread(lambda: self._batch(calls, running), running.cancel)
 
     def astream(self, prompt: Any, output_type: Any = None, **options: Any) -> AsyncStream[Any]:
         """``stream`` for ``async for``; arguments as there."""
@@ -223,7 +253,7 @@ class LLM:
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    def _call(self, prompt: Any, kind: Any, options: dict[str, Any], tools: Sequence[Any] = (),
+    def _call(self, prompt: Any, kind: Any = None, options: Mapping[str, Any] = NO_OPTIONS, tools: Sequence[Any] = (),
               tool_choice: ToolChoice = "auto", parallel: bool = True, base: Options | None = None) -> tuple[Call, int]:
         """The call, and how often it may be retried."""
         chosen = (base or Options()).updated(**options)
@@ -252,18 +282,20 @@ class LLM:
         params = SamplingParams(temperature=0.0) if base is None else base
         return params.updated(**options.fields) if options.fields else params
 
-    def _finished(self, request: tuple[Call, int]) -> Result[Any]:
+    def _finished(self, request: tuple[Call, int], running: Running | None = None) -> Result[Any]:
         call, retries = request
-        result = self._drained(call)
+        running = running or Running()
+        result = self._drained(call, running)
         if retries and _invalid(result):
-            result = self._retried(call, retries, result)
+            result = self._retried(call, retries, result, running)
         if isinstance(result, Failed):
             assert result.error is not None
             raise result.error
         return result
 
-    def _drained(self, call: Call) -> Result[Any]:
+    def _drained(self, call: Call, running: Running) -> Result[Any]:
         generation = self.engine.start(call)
+        running.now(generation)
         assembler = Assembler(call, events=False)
         try:
             for piece in generation:
@@ -273,7 +305,7 @@ class LLM:
             raise
         return assembler.result(generation.ending)
 
-    def _retried(self, call: Call, retries: int, result: Result[Any]) -> Result[Any]:
+    def _retried(self, call: Call, retries: int, result: Result[Any], running: Running) -> Result[Any]:
         """Tell the model what was wrong, up to ``retries`` times; usage adds up."""
         for _ in range(retries):
             assert isinstance(result, Failed) and isinstance(result.error, OutputError)
@@ -282,14 +314,15 @@ class LLM:
                 call = replace(call, messages=with_feedback(call.messages, result.text, error))
             elif isinstance(call.prompt, str):
                 call = replace(call, prompt=f"{call.prompt}{result.text}\n\nThis is not valid: {error}. Corrected:\n")
-            again = self._drained(call)
+            again = self._drained(call, running)
             result = replace(again, usage=result.usage + again.usage)
             if not _invalid(result):
                 break
         return result
 
     async def _afinished(self, request: tuple[Call, int]) -> Result[Any]:
-        return await in_thread(lambda: self._finished(request))
+        running = Running()
+        return await in_thread(lambda: self._finished(request, running), running.cancel)
 
     def close(self) -> None:
         """End what runs and free the model's thread. Also done when the ``LLM`` is no longer used."""

@@ -186,7 +186,11 @@ def _python_type(annotation: Any) -> tuple[Any, Grammar, Callable[[str], Any]]:
 
 
 def _type_grammar(annotation: Any, schema: Any) -> Grammar:
-    return Grammar.from_json_schema(schema, **JSON_LAYOUT)
+    from_type: Any = getattr(Grammar, "from_type", None)
+    if from_type is None:  # numbers that Pydantic reads exactly
+        return Grammar.from_json_schema(schema, max_number_digits=15, **JSON_LAYOUT)
+    grammar: Grammar = from_type(annotation, **JSON_LAYOUT)
+    return grammar
 
 
 def _read_json(text: str) -> Any:

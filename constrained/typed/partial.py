@@ -24,6 +24,7 @@ T = TypeVar("T")
 
 _BLANKS = " \t\n\r"
 _NUMBER = frozenset("+-0123456789.eE")
+_STARTS = frozenset('0"tfn')
 _WORDS = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
 
 
@@ -43,7 +44,7 @@ MISSING = _Missing()
 class PartialJson:
     """Scans JSON text as it comes. ``feed`` tells whether more became certain; ``snapshot`` is what is certain."""
 
-    __slots__ = ("_key", "_root", "_scalar", "_stack", "_text", "_where", "done")
+    __slots__ = ("_key", "_root", "_scalar", "_stack", "_text", "broken", "done")
 
     def __init__(self) -> None:
         self._root: Any = MISSING
@@ -51,32 +52,33 @@ class PartialJson:
         self._key: list[str | None] = []  # of each open object: the member being written
         self._text: list[str] = []  # of the scalar being written
         self._scalar = ""  # "": none; '"' string, "\\" string after a backslash, "0" number, "t" "f" "n" word
-        self._where = 0
         self.done = False
         """The value is whole."""
+        self.broken = False
+        """The text is no JSON (a server wrote it): nothing becomes certain any more."""
 
     def feed(self, text: str) -> bool:
         """Add text; whether anything became certain. What comes after the value is ignored."""
         changed = False
-        for char in text:
-            if self.done:
-                break
-            if self._scalar:
-                taken, ended = self._in_scalar(char)
-                changed |= ended
-                if taken:
+        try:
+            for char in text:
+                if self.done or self.broken:
+                    break
+                if self._scalar:
+                    taken, ended = self._in_scalar(char)
+                    changed |= ended
+                    if taken:
+                        continue
+                if char in _BLANKS or char in ":,":
                     continue
-            if char in _BLANKS or char in ":,":
-                continue
-            changed |= self._begin(char)
+                changed |= self._begin(char)
+        except (LookupError, ValueError, RecursionError):
+            self.broken = True
         return changed
 
     def finish(self) -> bool:
         """The text has ended: a number at the end of it is whole."""
-        if self._scalar == "0" and not self._stack:
-            self._close_number()
-            return True
-        return False
+        return self._scalar == "0" and not self._stack and self.feed(" ")
 
     @property
     def snapshot(self) -> Any:
@@ -91,7 +93,8 @@ class PartialJson:
             if isinstance(holder, list):  # an element shows when it is whole
                 break
             key = self._key[depth - 1]
-            assert key is not None
+            if key is None:
+                break
             child = _copy(self._stack[depth])
             above[key] = child
             above = child
@@ -109,7 +112,9 @@ class PartialJson:
             self._close()
             return True
         self._text = [char]
-        self._scalar = "0" if char == "-" or char.isdigit() else char
+        self._scalar = "0" if char in _NUMBER else char
+        if self._scalar not in _STARTS:
+            raise ValueError(char)
         return False
 
     def _in_scalar(self, char: str) -> tuple[bool, bool]:
@@ -129,10 +134,14 @@ class PartialJson:
                 self._scalar = "\\"
             elif char == '"':
                 return True, self._close_string()
-        elif len(self._text) == len(_WORDS[kind][0]):
-            self._scalar = ""
-            self._put(_WORDS[kind][1])
-            return True, True
+        else:
+            word, value = _WORDS[kind]
+            if char != word[len(self._text) - 1]:
+                raise ValueError(char)
+            if len(self._text) == len(word):
+                self._scalar = ""
+                self._put(value)
+                return True, True
         return True, False
 
     def _close_string(self) -> bool:
@@ -157,7 +166,8 @@ class PartialJson:
             holder.append(value)
         else:
             key = self._key[-1]
-            assert key is not None
+            if key is None:
+                raise ValueError("a value without a name")
             holder[key] = value
             self._key[-1] = None
 

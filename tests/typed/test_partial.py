@@ -59,6 +59,18 @@ def test_what_is_certain(text: str, wanted: Any) -> None:
     assert scanner.snapshot == wanted
 
 
+@given(st.text(alphabet='{}[]",:0-1etrufalsn\\ '))
+def test_text_that_is_no_json_never_raises(text: str) -> None:
+    scanner = PartialJson()
+    scanner.feed(text)
+    scanner.finish()
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return
+    assert scanner.snapshot == value or len(str(value)) != len(text)  # names that occur twice, blanks
+
+
 def test_deep_nesting_needs_no_recursion() -> None:
     scanner = PartialJson()
     for _ in range(50_000):

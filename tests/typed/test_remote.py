@@ -1,0 +1,154 @@
+"""``LLM(url)``: what is sent to a server, and that what comes back is checked."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import pytest
+
+pydantic = pytest.importorskip("pydantic")
+pytest.importorskip("torch")  # SamplingParams lives in the decoder
+
+from constrained.typed.errors import OutputError, PromptError, SourceError, TruncatedError
+from constrained.typed.llm import LLM
+from constrained.typed.results import Failed, Truncated
+from constrained.typed.types import EBNF, Choice, JsonSchema, Regex
+from tests.typed.fake_server import FakeServer, serving, text_chunks
+
+
+class Person(pydantic.BaseModel):
+    name: str
+    age: int = 0
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeServer]:
+    with serving() as server:
+        yield server
+
+
+def client(fake: FakeServer, **options: Any) -> LLM:
+    return LLM(fake.url, model="m", **options)
+
+
+def test_a_typed_answer(fake: FakeServer) -> None:
+    fake.answers.append(text_chunks('{"name": "A', 'da", "age"', ": 36}"))
+    result = client(fake, api_key="k").generate("Who?", Person, seed=3, temperature=0.5, max_tokens=9, top_k=4)
+    assert result.output == Person(name="Ada", age=36)
+    assert (result.usage.prompt_tokens, result.usage.output_tokens, result.usage.forced_tokens) == (7, 5, 2)
+    path, body, headers = fake.requests[0]
+    assert path == "/v1/chat/completions" and headers["Authorization"] == "Bearer k"
+    assert (body["model"], body["seed"], body["temperature"], body["max_tokens"], body["top_k"]) == ("m", 3, 0.5, 9, 4)
+    sent = body["response_format"]["json_schema"]
+    assert sent["schema"]["additionalProperties"] is False and sent["strict"] is False
+    assert list(sent["schema"]["properties"]) == ["name", "age"]
+    assert "JSON Schema" in body["messages"][0]["content"]
+
+
+@pytest.mark.parametrize(("kind", "sent", "text"), [
+    (Choice("yes", "no"), {"choice": ["yes", "no"]}, "no"), (Regex(r"\d+"), {"regex": r"\d+"}, "42"),
+    (EBNF('root ::= "a"+'), {"grammar": 'root ::= "a"+'}, "aaa"),
+])
+def test_plain_texts_are_checked_here(fake: FakeServer, kind: Any, sent: Any, text: str) -> None:
+    fake.answers += [text_chunks(text), text_chunks("Well, maybe " + text)]
+    llm = client(fake)
+    assert llm.generate("x", kind).output == text
+    assert fake.requests[0][1]["structured_outputs"] == sent
+    with pytest.raises(OutputError, match="no text of the grammar"):
+        llm.generate("x", kind)
+
+
+def test_json_that_is_not_of_the_type(fake: FakeServer) -> None:
+    fake.answers += [text_chunks('{"name": 3}'), text_chunks("Sure! Here it is"), text_chunks('{"name": "B"}')]
+    llm = client(fake)
+    with pytest.raises(OutputError, match="name"):
+        llm.generate("x", Person)
+    assert llm.generate("x", Person, retries=1).output == Person(name="B")
+    feedback = fake.requests[2][1]["messages"]
+    assert feedback[1] == {"role": "assistant", "content": "Sure! Here it is"} and "not valid" in feedback[2]["content"]
+
+
+def test_a_cut_answer(fake: FakeServer) -> None:
+    fake.answers.append(text_chunks('{"name": "Ada", "a', finish="length"))
+    result = client(fake).generate("x", Person)
+    assert isinstance(result, Truncated) and result.partial == {"name": "Ada"}
+    with pytest.raises(TruncatedError):
+        result.output  # noqa: B018
+
+
+def test_a_server_that_does_not_stream(fake: FakeServer) -> None:
+    fake.answers.append({"choices": [{"message": {"content": "3"}, "finish_reason": "stop"}],
+                         "usage": {"prompt_tokens": 1, "completion_tokens": 1}})
+    assert client(fake).generate("x", int).output == 3
+
+
+def test_the_model_is_the_first_that_is_listed(fake: FakeServer) -> None:
+    fake.answers.append(text_chunks("hi"))
+    assert LLM(fake.url).generate("x").output == "hi"
+    assert fake.requests[0][1]["model"] == "listed"
+
+
+def test_raw_prompts_are_completions(fake: FakeServer) -> None:
+    fake.answers += [[{"choices": [{"index": 0, "text": "12", "finish_reason": "stop"}]}]] * 2
+    llm = client(fake)
+    assert llm.generate("Count: ", int, raw=True).output == 12
+    assert llm.generate([1, 2], int, raw=True).output == 12
+    assert [(path, body["prompt"]) for path, body, _ in fake.requests] == [
+        ("/v1/completions", "Count: "), ("/v1/completions", [1, 2])]
+
+
+def test_events_reasoning_logprobs_and_refusals(fake: FakeServer) -> None:
+    chunk = {"choices": [{"index": 0, "delta": {"content": "4"}, "logprobs": {"content": [
+        {"token": "4", "logprob": -0.5, "top_logprobs": [{"token": "4", "logprob": -0.5}]}]}}]}
+    fake.answers.append([{"choices": [{"index": 0, "delta": {"reasoning_content": "2+2"}}]}, chunk, *text_chunks("2")])
+    stream = client(fake).stream("x", int, logprobs=1, thinking=True)
+    kinds = [event.type for event in stream]
+    assert kinds == ["reasoning.delta", "reasoning.done", "content.delta", "logprobs.content.delta", "content.delta",
+                     "content.done", "logprobs.content.done", "output.done"]
+    assert stream.result.output == 42 and stream.result.reasoning == "2+2"
+    assert stream.result.logprobs is not None and stream.result.logprobs[0].logprob == -0.5
+    assert fake.requests[0][1]["chat_template_kwargs"] == {"enable_thinking": True}
+    fake.answers.append(text_chunks({"refusal": "I will "}, {"refusal": "not."}))
+    refused = client(fake).stream("x", int)
+    assert [event.type for event in refused][-2:] == ["refusal.done", "output.done"]
+    assert isinstance(refused.result, Failed)
+    with pytest.raises(OutputError, match="I will not"):
+        refused.result.output  # noqa: B018
+
+
+@pytest.mark.parametrize(("answer", "words"), [
+    (500, "500"), (401, "api_key"), (404, "model="), ([b"data: {broken\n\n"], "no JSON"),
+    ([{"error": {"message": "overloaded"}}], "overloaded"), ([], "finish_reason"), ([{"choices": "x"}], "cannot be read"),
+    ({"choices": []}, "finish_reason"), ([[1]], "no JSON object"),
+])
+def test_servers_that_fail(fake: FakeServer, answer: Any, words: str) -> None:
+    fake.answers.append(answer)
+    with pytest.raises(SourceError, match=words):
+        client(fake).generate("x", int)
+
+
+def test_one_failure_in_a_batch(fake: FakeServer) -> None:
+    fake.answers += [500, text_chunks("1")]
+    results = client(fake).generate_batch(["a", "b"], int)
+    assert sorted(isinstance(result, Failed) for result in results) == [False, True]
+
+
+def test_nobody_answers() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        with pytest.raises(SourceError, match="no answer from"):
+            LLM(f"http://127.0.0.1:{taken.getsockname()[1]}/v1", model="m").generate("x", int)
+
+
+def test_what_cannot_be_sent(fake: FakeServer) -> None:
+    with pytest.raises(PromptError, match="generate_batch"):
+        client(fake).generate("x", n=2, temperature=1.0)
+
+
+def test_schemas_without_objects(fake: FakeServer) -> None:
+    fake.answers += [text_chunks("[1]"), text_chunks('"yes"')]
+    assert client(fake).generate("x", JsonSchema({"type": "array"})).output == [1]
+    assert client(fake).generate("x", Literal["yes", "no"]).output == "yes"
+    assert fake.requests[1][1]["response_format"]["json_schema"]["schema"]["enum"] == ["yes", "no"]
