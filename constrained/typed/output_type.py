@@ -18,8 +18,10 @@ from functools import lru_cache
 from typing import Annotated, Any, get_args, get_origin
 
 from constrained.api.grammar import Grammar
-from constrained.errors import ConstrainedError, GrammarError, echo
+from constrained.errors import UnsupportedSchemaError, echo
 from constrained.frontends.json_schema.coverage import CoverageReport, coverage
+from constrained.frontends.python_types import type_schema
+from constrained.frontends.python_types.adapters import adapter_of
 from constrained.typed.errors import AnnotationError, OutputError
 from constrained.typed.types import JsonSchema, Regex, TextType
 
@@ -66,7 +68,8 @@ class OutputType:
         """What of the type the mask enforces. Plain text is a grammar of its own: nothing is left out."""
         if not self.json:
             return CoverageReport(())
-        return coverage(self.schema, **JSON_LAYOUT)
+        of = self.annotation.schema if isinstance(self.annotation, JsonSchema) else self.annotation
+        return coverage(of, **JSON_LAYOUT)
 
     def __repr__(self) -> str:
         return f"<OutputType {name_of(self.annotation)}>"
@@ -151,29 +154,18 @@ def _json(annotation: Any, schema: Any, grammar: Grammar, read: Callable[[str], 
 def _python_type(annotation: Any) -> tuple[Any, Grammar, Callable[[str], Any]]:
     """JSON Schema, grammar and reader of a Python type."""
     try:
-        from pydantic import TypeAdapter, ValidationError
-        from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
-    except ImportError:
-        raise AnnotationError("Python types need the package pydantic",
-                              hint="pip install 'constrained[typed]'; Regex, Choice, EBNF, Lark and JsonSchema need "
-                                   "nothing") from None
-    try:
-        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
-        schema = adapter.json_schema()
-    except (PydanticSchemaGenerationError, PydanticUserError, NameError, TypeError) as error:
-        reason = str(error).split("\n")[0]
-        raise AnnotationError(f"{name_of(annotation)} is no type that values can be written for: {echo(reason)}",
-                              hint="use a Pydantic model, dataclass, TypedDict, Literal, Enum, Union, list, dict, "
-                                   "tuple, int, float, bool, str, date ...; or Regex, Choice, EBNF, Lark, "
-                                   "JsonSchema") from None
-    try:
-        grammar = _type_grammar(annotation, schema)
-    except GrammarError:
-        raise
-    except ConstrainedError as error:
-        raise AnnotationError(f"{name_of(annotation)}: {error}") from error
+        adapter = adapter_of(annotation)
+        schema = type_schema(annotation)
+        grammar = Grammar.from_type(annotation, **JSON_LAYOUT)
+    except UnsupportedSchemaError as error:
+        raise AnnotationError(f"{name_of(annotation)} is no type that values can be written for: {error}",
+                              hint=None if error.hint else "use a Pydantic model, dataclass, TypedDict, Literal, "
+                              "Enum, Union, list, dict, tuple, int, float, bool, str, date ...; or Regex, Choice, "
+                              "EBNF, Lark, JsonSchema") from None
 
     def read(text: str) -> Any:
+        from pydantic import ValidationError
+
         try:
             return adapter.validate_json(text)
         except ValidationError as error:
@@ -183,14 +175,6 @@ def _python_type(annotation: Any) -> tuple[Any, Grammar, Callable[[str], Any]]:
                               errors=tuple(found)) from None
 
     return schema, grammar, read
-
-
-def _type_grammar(annotation: Any, schema: Any) -> Grammar:
-    from_type: Any = getattr(Grammar, "from_type", None)
-    if from_type is None:  # numbers that Pydantic reads exactly
-        return Grammar.from_json_schema(schema, max_number_digits=15, **JSON_LAYOUT)
-    grammar: Grammar = from_type(annotation, **JSON_LAYOUT)
-    return grammar
 
 
 def _read_json(text: str) -> Any:

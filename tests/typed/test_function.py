@@ -1,3 +1,4 @@
+# ruff: noqa: E402 - imports follow pytest.importorskip
 """``@llm.fn``: what is a typed function, what it sends, and every mistake told where the decorator stands."""
 
 from __future__ import annotations
@@ -38,8 +39,7 @@ def test_a_function(tiny: LLM) -> None:
     assert asyncio.run(mood.abatch(["a", "b"]))[1] in Mood
     assert [event.type for event in mood.stream("ok")][-1] == "output.done"
     assert mood.coverage.exact
-    assert repr(mood) == "<typed function mood(text: str, style: str = 'plain') -> constrained_tests>" or "mood" in repr(
-        mood)
+    assert repr(mood).startswith("<typed function mood(text")
     with pytest.raises(TypeError):
         mood()  # type: ignore[call-arg]
 
@@ -160,5 +160,5 @@ def test_what_is_no_function(tiny: LLM) -> None:
 
 def test_placeholders_that_a_value_does_not_have() -> None:
     prompt = DocstringPrompt("f", "{x.size} {x[key]}", ["x"])
-    with pytest.raises(PromptError, match="x.size"):
+    with pytest.raises(PromptError, match="no attribute"):
         prompt.render({"x": 3})

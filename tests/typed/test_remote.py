@@ -1,3 +1,4 @@
+# ruff: noqa: E402 - imports follow pytest.importorskip
 """``LLM(url)``: what is sent to a server, and that what comes back is checked."""
 
 from __future__ import annotations
@@ -120,8 +121,8 @@ def test_events_reasoning_logprobs_and_refusals(fake: FakeServer) -> None:
 
 @pytest.mark.parametrize(("answer", "words"), [
     (500, "500"), (401, "api_key"), (404, "model="), ([b"data: {broken\n\n"], "no JSON"),
-    ([{"error": {"message": "overloaded"}}], "overloaded"), ([], "finish_reason"), ([{"choices": "x"}], "cannot be read"),
-    ({"choices": []}, "finish_reason"), ([[1]], "no JSON object"),
+    ([{"error": {"message": "overloaded"}}], "overloaded"), ([], "finish_reason"),
+    ([{"choices": "x"}], "cannot be read"), ({"choices": []}, "finish_reason"), ([[1]], "no JSON object"),
 ])
 def test_servers_that_fail(fake: FakeServer, answer: Any, words: str) -> None:
     fake.answers.append(answer)
