@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from constrained.errors import ConstrainedError, GrammarError
 from constrained.frontends.structural_tag.thinking import Thinking
 from constrained.toolcalls.parser import ToolCallParser
-from constrained.toolcalls.shapes import CallShape, HarmonyCalls
+from constrained.toolcalls.shapes import CallShape, HarmonyCalls, JsonCalls
 from constrained.toolcalls.shapes.base import Format, either, in_order
 from constrained.toolcalls.tools import Selection, ToolChoice, select_tools
 
@@ -81,6 +81,8 @@ class ToolFormat:
             if calls.at_start_only:
                 return either([_not_beginning(calls.triggers[0], excludes), {"type": "const_string", "value": ""}])
             return {"type": "any_text", "excludes": [*calls.triggers, *excludes]}
+        if selection.required and isinstance(calls, JsonCalls):
+            calls = replace(calls, may_be_empty=False)
         tags = calls.tags(selection.tools, selection.single)
         if selection.required:
             if calls.once:
@@ -138,17 +140,17 @@ _formats: dict[str, ToolFormat] = {}
 _order: list[ToolFormat] = []
 
 
-def register_format(fmt: ToolFormat, *, replace: bool = False) -> ToolFormat:
+def register_format(fmt: ToolFormat, *, overwrite: bool = False) -> ToolFormat:
     """Make a format known under its name and aliases, before the others in ``detect_format``.
 
-    Raises ``ConstrainedError`` for a name that is taken, unless ``replace``.
+    Raises ``ConstrainedError`` for a name that is taken, unless ``overwrite``.
     """
     if not isinstance(fmt, ToolFormat):
         raise ConstrainedError(f"a tool format is a ToolFormat, not {type(fmt).__name__}")
     with _guard:
         for name in (fmt.name, *fmt.aliases):
-            if name in _formats and not replace:
-                raise ConstrainedError(f"a tool format is already called {name!r:.60}", hint="pass replace=True")
+            if name in _formats and not overwrite:
+                raise ConstrainedError(f"a tool format is already called {name!r:.60}", hint="pass overwrite=True")
         _order[:] = [one for one in _order if one.name != fmt.name]
         for name in (fmt.name, *fmt.aliases):
             _formats[name] = fmt

@@ -27,7 +27,7 @@ class XmlCalls:
     """``begin`` <function=name> parameters </function> ``end``."""
 
     begin: str = "<tool_call>\n<function="
-    end: str = "\n</function>\n</tool_call>"
+    end: str = "</function>\n</tool_call>"
     separator: str = "\n"
 
     @property
@@ -47,7 +47,7 @@ class XmlCalls:
 
     def tags(self, tools: Sequence[ToolSpec], single: bool) -> list[Format]:
         """One for each tool."""
-        return [tag(f"{self.begin}{tool.name}>\n", arguments(tool, "qwen_xml"), self.end) for tool in tools]
+        return [tag(f"{self.begin}{tool.name}>", arguments(tool, "qwen_xml"), self.end) for tool in tools]
 
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
         """One call; an argument is handed on when its element is closed."""
@@ -57,7 +57,7 @@ class XmlCalls:
         calls.start(name)
         tool = tools.get(name)
         kinds = parameter_kinds(tool.schema if tool is not None else {"type": "object", "additionalProperties": True})
-        end = self.end.encode().lstrip()
+        end = self.end.encode()
         written = "{"
         while True:
             yield from source.blanks()
