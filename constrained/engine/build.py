@@ -77,8 +77,8 @@ class Network:
     """Positions and edges while they are being made. Position 0 is unused, 1 is END, 2 is HOLE."""
 
     __slots__ = (
-        "accept", "byte_edges", "call_edges", "eps", "guard_dfas", "guards", "loops", "origin", "rule_entry",
-        "rule_exit", "rule_names", "rule_range", "sets", "token_edges", "token_sets",
+        "accept", "byte_edges", "call_edges", "eps", "guard_dfas", "guard_ends", "guards", "loops", "origin",
+        "rule_entry", "rule_exit", "rule_names", "rule_range", "sets", "token_edges", "token_sets",
     )
 
     def __init__(self) -> None:
@@ -93,6 +93,8 @@ class Network:
         self.guards: dict[int, tuple[int, int]] = {}
         """Position -> (what must not follow: an index into ``guard_dfas``, next position)."""
         self.guard_dfas: list[ByteDfa] = []
+        self.guard_ends: list[frozenset[int]] = []
+        """States of each in which the text must not end."""
         self.origin: list[int] = [-1, -1, -1]
         """The rule whose text each position was written in (an index into ``rule_names``)."""
         self.rule_names: list[str] = []
@@ -137,7 +139,7 @@ class _Builder:
         self.kept: list[Expr] = []  # keeps loop bodies alive: loop_rules is keyed by identity
         self.sizes: dict[int, tuple[Expr, int]] = {}
         self.token_set_ids: dict[frozenset[int], int] = {}
-        self.guard_ids: dict[int, int] = {}  # by identity of the automaton, which the network keeps alive
+        self.guard_ids: dict[tuple[int, frozenset[int]], int] = {}  # by identity of what the network keeps alive
 
     def run(self, root: str) -> Network:
         net = self.net
@@ -240,9 +242,10 @@ class _Builder:
             elif kind is ByteDfa:
                 self.dfa(node, start, end, origin)
             elif kind is NotFollowedBy:
-                known = self.guard_ids.setdefault(id(node.dfa), len(net.guard_dfas))
+                known = self.guard_ids.setdefault((id(node.dfa), node.at_end), len(net.guard_dfas))
                 if known == len(net.guard_dfas):
                     net.guard_dfas.append(node.dfa)
+                    net.guard_ends.append(node.at_end)
                 guard = net.position(origin)
                 eps[start].append(guard)
                 net.guards[guard] = (known, end)

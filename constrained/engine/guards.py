@@ -15,6 +15,7 @@ Data
     ``step[c * n_classes + k]``   the pending id after a byte of class k, -1 if that byte kills
     ``join[a * n + b]``           the union of two pending ids, -1 if no stack ever needs it
     ``begin[g]``                  the pending id of guard g alone, -1 if it kills whatever follows
+    ``may_end[c]``                whether the text may end under c
     ``outs``                      for each pair (p, c) that can occur, the pending ids at the rule's end
 
 Loops are taken as "one round or more" here. Where it matters how many rounds came before (what a round ends with keeps
@@ -45,6 +46,7 @@ class GuardTables:
     """See the module docstring. ``pair_*`` lists the pairs with c > 0; ``outs_0`` has the pairs (p, 0)."""
 
     n_pending: int
+    may_end: array[int]
     step: array[int]
     join: array[int]
     begin: list[int]
@@ -54,8 +56,12 @@ class GuardTables:
     """Where ``outs`` of a pair begins: first all (p, 0) by p, then the pairs in order, then the end."""
     outs: array[int]
 
+    def has_text(self, root: int) -> bool:
+        """Whether some whole text from position ``root`` survives."""
+        return any(self.may_end[c] for c in self.outs[self.out_offsets[root] : self.out_offsets[root + 1]])
 
-NO_GUARDS = GuardTables(1, array("i"), array("i"), [], array("i"), array("i"), array("i"), array("i"))
+
+NO_GUARDS = GuardTables(1, array("i", [1]), array("i"), array("i"), [], array("i"), array("i"), array("i"), array("i"))
 
 
 def guard_edges(net: Network) -> list[list[tuple[int, int, int]]]:
@@ -109,7 +115,7 @@ def guard_tables(net: Network, starts: list[int], byte_class: array[int], class_
     """
     if not net.guards:
         return NO_GUARDS
-    watch = _Watchers(net.guard_dfas, class_byte, limits.max_guard_sets)
+    watch = _Watchers(net.guard_dfas, net.guard_ends, class_byte, limits.max_guard_sets)
     survey = _Survey(net, starts, byte_class, watch)
     survey.run()
     survey.check_counts()
@@ -133,8 +139,9 @@ def guard_tables(net: Network, starts: list[int], byte_class: array[int], class_
         offsets.append(len(outs))
         outs.extend(sorted(survey.outs[pair]))
     offsets.append(len(outs))
+    may_end = array("i", [int(not any(watch.at_end[state] for state in states)) for states in watch.sets])
     return GuardTables(
-        n, array("i", step), join, [watch.begin(g) for g in range(len(net.guard_dfas))],
+        n, may_end, array("i", step), join, [watch.begin(g) for g in range(len(net.guard_dfas))],
         array("i", [p for p, _ in pairs]), array("i", [c for _, c in pairs]), array("i", offsets), array("i", outs),
     )
 
@@ -142,21 +149,23 @@ def guard_tables(net: Network, starts: list[int], byte_class: array[int], class_
 class _Watchers:
     """Sets of states of the watching automata, numbered as they are met."""
 
-    def __init__(self, dfas: list[ByteDfa], class_byte: array[int], most: int) -> None:
+    def __init__(self, dfas: list[ByteDfa], ends: list[frozenset[int]], class_byte: array[int], most: int) -> None:
         self.most = most
         self.class_byte = class_byte
         self.base: list[int] = []
         self.edges: list[tuple[tuple[int, int, int], ...]] = []
         self.accepting: list[bool] = []
         self.live: list[bool] = []
-        for dfa in dfas:
+        self.at_end: list[bool] = []
+        for dfa, at_end in zip(dfas, ends, strict=True):
             base = len(self.edges)
             self.base.append(base)
-            live = _can_accept(dfa)
+            live = _can_reach(dfa, dfa.accepting | at_end)
             for state, row in enumerate(dfa.transitions):
                 self.edges.append(tuple((lo, hi, to + base) for lo, hi, to in row))
                 self.accepting.append(state in dfa.accepting)
                 self.live.append(state in live)
+                self.at_end.append(state in at_end)
         self.sets: list[frozenset[int]] = [frozenset()]
         self.ids: dict[frozenset[int], int] = {frozenset(): 0}
         self.steps: dict[tuple[int, int], int] = {}
@@ -200,12 +209,13 @@ class _Watchers:
         return self.id_of(self.sets[a] | self.sets[b])
 
 
-def _can_accept(dfa: ByteDfa) -> set[int]:
+def _can_reach(dfa: ByteDfa, wanted: frozenset[int]) -> set[int]:
+    """The states from which one of ``wanted`` can be reached: in the others there is nothing left to watch for."""
     into: list[list[int]] = [[] for _ in dfa.transitions]
     for state, row in enumerate(dfa.transitions):
         for _, _, to in row:
             into[to].append(state)
-    live = set(dfa.accepting)
+    live = set(wanted)
     work = list(live)
     while work:
         for state in into[work.pop()]:

@@ -75,7 +75,7 @@ def lower(
     _drop_dead(net, position_min, rule_min)
     byte_class, class_byte = byte_classes([*net.byte_edges, *guard_edges(net)] if net.guards else net.byte_edges)
     guards = guard_tables(net, starts, byte_class, class_byte, limits)
-    if net.guards and guards.out_offsets[root] == guards.out_offsets[root + 1]:
+    if net.guards and not guards.has_text(root):
         raise UnsatisfiableGrammarError("no text fits the grammar: what may follow is what must not follow",
                                         hint="see what stands behind each NotFollowedBy")
     return _flatten(net, root, starts, order, position_min, rule_min, byte_class, class_byte,
@@ -393,7 +393,7 @@ def _flatten(net: Network, root: int, starts: list[int], order: list[int], posit
         class_byte=class_byte,
         regions=regions,
         token_sets=net.token_sets,
-        n_pending=guards.n_pending, pending_step=guards.step, pending_join=guards.join,
+        n_pending=guards.n_pending, pending_end=guards.may_end, pending_step=guards.step, pending_join=guards.join,
         pair_position=guards.pair_position, pair_pending=guards.pair_pending,
         out_offsets=guards.out_offsets, outs=guards.outs,
     )

@@ -196,9 +196,12 @@ def _byte_dfa(arguments: Arguments) -> Expr:
 
 
 def _not_followed_by(arguments: Arguments) -> Expr:
+    at_end = arguments.named.pop("at_end", ())
     dfa = _byte_dfa(arguments)
     assert isinstance(dfa, ByteDfa)
-    return NotFollowedBy(dfa)
+    if not isinstance(at_end, tuple) or not all(type(s) is int and s < len(dfa.transitions) for s in at_end):
+        arguments.fail("at_end is a tuple of states")
+    return NotFollowedBy(dfa, frozenset(s for s in at_end if isinstance(s, int)))
 
 
 def _unordered(arguments: Arguments) -> Expr:

@@ -82,7 +82,7 @@ def _entry(node: Expr, parts: tuple[int, ...]) -> tuple[Any, ...]:
     if isinstance(node, AnyTextUntil):
         return ("until", node.stops, node.consume, node.excludes, node.max_chars)
     if isinstance(node, NotFollowedBy):
-        return ("not-followed-by", node.dfa.transitions, tuple(sorted(node.dfa.accepting)))
+        return ("not-followed-by", node.dfa.transitions, tuple(sorted(node.dfa.accepting)), tuple(sorted(node.at_end)))
     assert isinstance(node, ByteDfa)
     return ("dfa", node.transitions, tuple(sorted(node.accepting)))
 
@@ -117,7 +117,7 @@ def from_flat(flat: Flat) -> RuleSet:
         elif tag == "until":
             nodes.append(AnyTextUntil(*entry[1:]))
         elif tag == "not-followed-by":
-            nodes.append(NotFollowedBy(ByteDfa(entry[1], frozenset(entry[2]))))
+            nodes.append(NotFollowedBy(ByteDfa(entry[1], frozenset(entry[2])), frozenset(entry[3])))
         else:
             nodes.append(ByteDfa(entry[1], frozenset(entry[2])))
     return RuleSet({name: nodes[number] for name, number in heads}, root)

@@ -153,9 +153,13 @@ class NotFollowedBy:
     The text goes on through the ends of rules: what follows is what is really written, not what this rule says. Where a
     grammar names a token that is no text, nothing of ``dfa`` follows. This is how a lexer that reads as far as it can
     is written down: an identifier is not followed by another letter.
+
+    ``at_end``: states of ``dfa`` in which the whole text must not end, after all that follows was read (state 0: it
+    must not end right here). So a positive look-ahead can be said, too: what does not match yet must not be the end.
     """
 
     dfa: ByteDfa
+    at_end: frozenset[int] = frozenset()
 
 
 Expr = (

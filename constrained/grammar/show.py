@@ -198,6 +198,8 @@ def _leaf(expr: Expr) -> str:
     name, dfa = ("NotFollowedBy", expr.dfa) if isinstance(expr, NotFollowedBy) else ("ByteDfa", expr)
     assert isinstance(dfa, ByteDfa)
     arguments = [f"states={len(dfa.transitions)}", f"accepting=({', '.join(map(str, sorted(dfa.accepting)))})"]
+    if isinstance(expr, NotFollowedBy) and expr.at_end:
+        arguments.append(f"at_end=({', '.join(map(str, sorted(expr.at_end)))})")
     arguments += [f"({state}, {first}, {last}, {target})"
                   for state, row in enumerate(dfa.transitions) for first, last, target in row]
     return f"{name}({', '.join(arguments)})"

@@ -73,6 +73,7 @@ cdef class Automaton:
     cdef int guard_det
     cdef int* lv_c
     cdef int* lv_n
+    cdef int* q_end
     cdef int* q_step
     cdef int* q_join
     cdef int* q_pair_p

@@ -228,6 +228,7 @@ class Automaton:
         self.start_position = program.start
         self.n_pending = program.n_pending
         self.n_pairs = len(program.pair_position)
+        self.q_end = copy_ints(self.q_end, program.pending_end)
         self.q_step = copy_ints(self.q_step, program.pending_step)
         self.q_join = copy_ints(self.q_join, program.pending_join)
         self.q_pair_p = copy_ints(self.q_pair_p, program.pair_position)
@@ -287,6 +288,7 @@ class Automaton:
             free(self.g_len)
             free(self.g_pool)
             free(self.g_table)
+            free(self.q_end)
             free(self.q_step)
             free(self.q_join)
             free(self.q_pair_p)
@@ -1398,7 +1400,7 @@ class Automaton:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def add_guarded(self, c: cython.int, n: cython.int) -> cython.int:
-        """Append the stacks ``n`` under pending id ``c``: END beside them, guards in them joined with ``c``."""
+        """Append the stacks ``n`` under pending id ``c``: END beside them or gone, guards in them joined with ``c``."""
         i: cython.int
         d: cython.int
         base: cython.int
@@ -1410,7 +1412,8 @@ class Automaton:
         for i in range(self.n_off[n], self.n_off[n] + self.n_len[n]):
             d = self.el_d[i]
             if d == END_DET:
-                self.add_item(END_DET, 0, 0)
+                if self.q_end[c]:
+                    self.add_item(END_DET, 0, 0)
                 mixed = True
             elif d == self.guard_det:
                 self.add_item(d, self._joined(c, self.el_c[i]), self.el_n[i])
@@ -1559,6 +1562,8 @@ class Automaton:
             for i in range(self.n_off[n], self.n_off[n] + self.n_len[n]):
                 d = self.el_d[i]
                 if d <= HOLE_DET:
+                    if d == END_DET and not self.q_end[c]:
+                        continue
                     found = 1
                     break
                 if d == self.guard_det:
@@ -2313,7 +2318,7 @@ r_order r_det cls cls_rep l_items l_sep l_bare i_rule i_required g_off g_len g_p
 heap d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_pool d_table d_rows calls firsts
 n_off n_len n_row n_exp n_nexp n_mask n_mark n_table el_d el_c el_n exp rows row_node it_d it_c it_n tr_p tr_c
 tr_n un_a un_b m_kind m_a m_b m_value buf split p_min r_min d_min n_min
-lv_c lv_n q_step q_join q_pair_p q_pair_c q_off q_outs
+lv_c lv_n q_end q_step q_join q_pair_p q_pair_c q_off q_outs
 """.split()
 _GROWN = """
 d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_pool d_rows calls firsts n_off n_len

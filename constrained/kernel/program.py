@@ -68,6 +68,7 @@ class Program:
     regions: list[bytes]
     token_sets: list[frozenset[int]]
     n_pending: int
+    pending_end: array[int]
     pending_step: array[int]
     pending_join: array[int]
     pair_position: array[int]

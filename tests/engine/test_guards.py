@@ -71,7 +71,8 @@ class Matcher:
         if isinstance(node, Choice):
             return set().union(*(ends[id(option), i] for option in node.options))
         if isinstance(node, NotFollowedBy):
-            return set() if any(run(node.dfa, text[i:j]) for j in range(i, len(text) + 1)) else {i}
+            states = [run(node.dfa, text[i:j]) for j in range(i, len(text) + 1)]
+            return set() if node.dfa.accepting.intersection(states) or states[-1] in node.at_end else {i}
         if isinstance(node, Sequence):
             here = {i}
             for item in node.items:
@@ -87,7 +88,8 @@ class Matcher:
         return found
 
 
-def run(dfa: ByteDfa, text: bytes) -> bool:
+def run(dfa: ByteDfa, text: bytes) -> int:
+    """The state after ``text``, -1 if there is none."""
     state = 0
     for byte in text:
         for lo, hi, to in dfa.transitions[state]:
@@ -95,8 +97,8 @@ def run(dfa: ByteDfa, text: bytes) -> bool:
                 state = to
                 break
         else:
-            return False
-    return state in dfa.accepting
+            return -1
+    return state
 
 
 def words(*texts: bytes) -> ByteDfa:
@@ -121,6 +123,11 @@ STAR_THEN_C = ByteDfa((((97, 98, 0), (99, 99, 1)), ()), frozenset([1]))
 def random_rules(rng: random.Random) -> RuleSet:
     names = ["root", "x", "y"][: rng.randint(1, 3)]
 
+    def guard() -> NotFollowedBy:
+        watched = dfa()
+        states = range(len(watched.transitions))
+        return NotFollowedBy(watched, frozenset(rng.sample(states, 1)) if rng.random() < 0.3 else frozenset())
+
     def dfa() -> ByteDfa:
         return rng.choice([words(b"a"), words(b"b"), words(b"ab"), words(b"a", b"b"), words(b"ba", b"c"),
                            words(b"aab"), STAR_THEN_C, words(b"c"), words(b"cc", b"a")])
@@ -131,7 +138,7 @@ def random_rules(rng: random.Random) -> RuleSet:
             return rng.choice([Literal(b"a"), Literal(b"b"), Literal(b"c"), Literal(b"ab"), CharClass(((97, 98),)),
                                Reference(rng.choice(names))])
         if kind < 0.5:
-            return Sequence((solid(depth - 1), NotFollowedBy(dfa())))
+            return Sequence((solid(depth - 1), guard()))
         if kind < 0.7:
             return Sequence(tuple(expr(depth - 1) for _ in range(rng.randint(2, 3))))
         if kind < 0.85:
@@ -265,6 +272,7 @@ def test_refused(body: Expr, message: str) -> None:
 @pytest.mark.parametrize("body", [
     Sequence((Literal(b"a"), NotFollowedBy(words(b"b")), Literal(b"ba"))),
     Sequence((Literal(b"a"), NotFollowedBy(words(b"")), Literal(b"ba"))),
+    Sequence((Literal(b"a"), NotFollowedBy(words(b"b"), frozenset([0])))),
     Sequence((Literal(b"a"), NotFollowedBy(STAR_THEN_C), Repeat(Literal(b"b"), 3, None), Literal(b"c"))),
 ])
 def test_nothing_survives(body: Expr) -> None:
@@ -281,6 +289,8 @@ def test_budget() -> None:
 
 
 def test_written_and_read_again() -> None:
-    once = str(Grammar.from_ebnf(str(Grammar(statements()))))
+    rules = statements()
+    ends = Sequence((rules.rules["root"], NotFollowedBy(words(b"ab"), frozenset([1]))))
+    once = str(Grammar.from_ebnf(str(Grammar(RuleSet({**rules.rules, "root": ends}, "root")))))
     assert str(Grammar.from_ebnf(once)) == once
-    assert once.count("NotFollowedBy") == 4
+    assert once.count("NotFollowedBy") == 5 and once.count("at_end=(1)") == 1
