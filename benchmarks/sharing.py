@@ -23,7 +23,8 @@ import constrained as cd
 from constrained.engine.vocabulary_tables import trie_of
 from constrained.grammars import builtin_names
 from constrained.kernel import is_compiled
-from constrained.kernel.token_trie import ClassTrie, TokenTrie
+from constrained.kernel.class_trie import ClassTrie
+from constrained.kernel.token_trie import TokenTrie
 
 PATTERNS = {
     "JSON string body, bounded": r'"[^"\\]{0,100000}"',
@@ -89,8 +90,8 @@ def report_tries(info: cd.TokenizerInfo, trie: TokenTrie) -> None:
     for name, pattern in PATTERNS.items():
         program = cd.GrammarCompiler(info).compile_regex(pattern).program
         for region in filter(None, program.regions):
-            made = ClassTrie(trie, region, 0)
-            took = seconds(lambda region=region: ClassTrie(trie, region, 0))
+            made = ClassTrie(trie, region)
+            took = seconds(lambda region=region: ClassTrie(trie, region))
             print(f"{name:26} {max(region) + 1:12}  {made.shape()[0]:11}  {took * 1e3:.1f} ms")
 
 

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 
 __all__ = ["COMPILED_MODULES", "is_compiled", "uncompiled_modules"]
 
-COMPILED_MODULES = ("automaton", "logits", "mask_walk", "token_trie")
+COMPILED_MODULES = ("automaton", "class_trie", "logits", "mask_walk", "region_tokens", "token_trie")
 
 
 def uncompiled_modules() -> tuple[str, ...]:

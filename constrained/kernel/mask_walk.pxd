@@ -1,8 +1,10 @@
 cimport cython
 
 from constrained.kernel.automaton cimport Automaton, _bit, copy_ints, grow_int
-from constrained.kernel.token_trie cimport RegionRow, RegionTokens, TokenTrie, grow_uint
+from constrained.kernel.region_tokens cimport RegionTables, RegionTokens, hash_cells
+from constrained.kernel.token_trie cimport TokenTrie, grow_uint
 
+cdef class TokenAutomaton
 cdef int SMALL_SUBTREE
 cdef int LIST_MAX
 cdef int HOLE
@@ -18,8 +20,9 @@ cdef void** _pointers(int n) noexcept
 cdef class TokenAutomaton:
     cdef Automaton a
     cdef TokenTrie t
+    cdef RegionTables tables
     cdef object regions
-    cdef object wides
+    cdef object kept
     cdef readonly int vocab_size
     cdef readonly int words
     cdef readonly int n_sets
@@ -43,11 +46,10 @@ cdef class TokenAutomaton:
     cdef int x_cap
     cdef int n_lists
     cdef int list_cap
-    cdef int xl_used
-    cdef int xl_cap
     cdef int mk_len_used
     cdef int mk_cap
     cdef int mk_table_size
+    cdef int tables_seen
     cdef long long pool_len
     cdef long long pool_cap
     cdef int* nu
@@ -57,6 +59,7 @@ cdef class TokenAutomaton:
     cdef int* tb
     cdef int* rg_off
     cdef int* rg_first
+    cdef int* rg_number
     cdef int* class_off
     cdef int* class_bytes
     cdef int* path
@@ -73,9 +76,7 @@ cdef class TokenAutomaton:
     cdef int* x_way
     cdef int* x_least
     cdef int* x_most
-    cdef int* xl_off
     cdef int* xl_len
-    cdef int* xl
     cdef int* mk_count
     cdef int* mk_off
     cdef int* mk_hash
@@ -85,6 +86,8 @@ cdef class TokenAutomaton:
     cdef unsigned int* stop_row
     cdef unsigned int* pool
     cdef unsigned int** w_row
+    cdef int** xl
+    cdef void** w_tokens
     cdef int _forget(self) except -1 nogil
     cdef int _out_of_memory(self) except -1 nogil
     cdef int _push_task(self, int x, int node) except -1 nogil
@@ -99,14 +102,17 @@ cdef class TokenAutomaton:
     cdef int _step_rest(self, int k) except -1 nogil
     cdef int _wide(self, int u, int region, int n, int x) except -1 nogil
     cdef int _exit_list(self, int e, int b) except -1 nogil
-    cdef int _gather(self, int e, int b) except -1
+    cdef int _gather(self, int e, int b, RegionTokens wide) except -1 nogil
     cdef int _read_partitions(self) except -1
     cdef int _need_numbers(self, int count, int cells) except -1 nogil
     cdef bint _explore(self, int u, int region) except -1 nogil
     cdef int _build_wide(self, int u, int region, int x) except -1 nogil
-    cdef int _record_wide(self, int region, int x, int loop, int c, int least, int most) except -1
-    cdef object _table(self)
-    cdef int _add_exit(self, int w, int v, int number, int least, int most) except -1
+    cdef int _new_wide(self) except -1 nogil
+    cdef int _locate(self, int w, int region, int x) except -1 nogil
+    cdef int _look(self) except -1
+    cdef int _obtain(self, int w, int number, int x, unsigned long long h) except -1
+    cdef int _enter_wide(self, int w, RegionTokens wide, int loop, int c, int least, int most) except -1 nogil
+    cdef int _add_exit(self, int w, int v, int number, int least, int most) except -1 nogil
     cdef int mask_of(self, int node) except -1 nogil
     cdef int _mark_token_sets(self, int node) except -1 nogil
     cdef int _store(self) except -1 nogil

@@ -38,12 +38,14 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton, _bit, copy_ints, grow_int
-    from cython.cimports.constrained.kernel.token_trie import RegionRow, RegionTokens, TokenTrie, grow_uint
+    from cython.cimports.constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
+    from cython.cimports.constrained.kernel.token_trie import TokenTrie, grow_uint
     from cython.cimports.libc.stdlib import free, realloc
     from cython.cimports.libc.string import memcpy, memset
 else:
     from constrained.kernel.automaton import Automaton, _bit, copy_ints, grow_int
-    from constrained.kernel.token_trie import RegionRow, RegionTokens, TokenTrie, grow_uint
+    from constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
+    from constrained.kernel.token_trie import TokenTrie, grow_uint
 
 SMALL_SUBTREE = cython.declare(cython.int, 1500)
 LIST_MAX = cython.declare(cython.int, 128)
@@ -80,6 +82,7 @@ class TokenAutomaton:
             free(self.tb)
             free(self.rg_off)
             free(self.rg_first)
+            free(self.rg_number)
             free(self.class_off)
             free(self.class_bytes)
             free(self.path)
@@ -96,9 +99,7 @@ class TokenAutomaton:
             free(self.x_way)
             free(self.x_least)
             free(self.x_most)
-            free(self.xl_off)
             free(self.xl_len)
-            free(self.xl)
             free(self.mk_count)
             free(self.mk_off)
             free(self.mk_hash)
@@ -108,6 +109,8 @@ class TokenAutomaton:
             free(self.stop_row)
             free(self.pool)
             free(self.w_row)
+            free(self.xl)
+            free(self.w_tokens)
 
     else:
 
@@ -129,6 +132,10 @@ class TokenAutomaton:
         self.a = automaton
         self.t = trie
         automaton.far = trie.max_depth + 1  # no token counts further
+        with trie.guard:
+            if trie.tables is None:
+                trie.tables = RegionTables()
+        self.tables = trie.tables
         self.regions = regions
         self.max_mask_bytes = max_mask_bytes
         self.max_walk_nodes = max_walk_nodes
@@ -178,11 +185,11 @@ class TokenAutomaton:
         i: cython.int
         self.generation += 1
         with cython.gil:
-            self.wides = []
+            self.kept = []
+            self._look()
         self.w_len = 0
         self.x_len = 0
         self.n_lists = 0
-        self.xl_used = 0
         self.mk_len_used = 0
         self.pool_len = 0
         self.pool_cap = 0
@@ -441,7 +448,7 @@ class TokenAutomaton:
     @cython.exceptval(-1, check=False)
     def _wide(self, u: cython.int, region: cython.int, n: cython.int, x: cython.int) -> cython.int:
         """Mark what hole node ``u`` over the stacks ``n`` can read below trie node ``x``."""
-        w: cython.int = self.a.memo_get(16 + 2 * self.generation, u, x)
+        w: cython.int = self.a.memo_get(16 + 3 * self.generation, u, x)
         i: cython.int
         j: cython.int
         k: cython.int
@@ -452,6 +459,7 @@ class TokenAutomaton:
         row: cython.int
         out: cython.p_uint = self.scratch
         kept: cython.p_uint
+        nodes: cython.p_int
         if w == -2:
             w = self._build_wide(u, region, x)
         kept = self.w_row[w]
@@ -473,8 +481,9 @@ class TokenAutomaton:
                     continue
                 for b in range(self.class_off[k], self.class_off[k + 1]):
                     i = self._exit_list(e, self.class_bytes[b])
-                    for j in range(self.xl_off[i], self.xl_off[i] + self.xl_len[i]):
-                        i = self.xl[j]
+                    nodes = self.xl[i]
+                    for j in range(self.xl_len[2 * i], self.xl_len[2 * i + 1]):
+                        i = nodes[j]
                         self._mark(i)
                         if self.t.end[i] > i + 1:
                             self.direct(i, t)
@@ -484,40 +493,41 @@ class TokenAutomaton:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _exit_list(self, e: cython.int, b: cython.int) -> cython.int:
-        i: cython.int = self.a.memo_get(17 + 2 * self.generation, e, b)
+        """Which of the lists ``xl`` has the trie nodes with byte ``b`` right behind exit ``e``."""
+        i: cython.int = self.a.memo_get(17 + 3 * self.generation, e, b)
         if i == -2:
-            with cython.gil:
-                i = self._gather(e, b)
+            i = self._gather(e, b, cython.cast(RegionTokens, self.w_tokens[self.x_w[e]]))
         return i
 
     @cython.cfunc
+    @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _gather(self, e: cython.int, b: cython.int) -> cython.int:
-        """Copy the list of trie nodes with byte ``b`` right behind exit ``e`` from the shared tables."""
-        wide: RegionTokens = self.wides[self.x_w[e]][0]
-        found: cython.int[::1] = wide.behind(self.x_way[e], b, self.x_least[e], self.x_most[e])
-        n: cython.int = len(found)
-        i: cython.int
-        index: cython.int = self.n_lists
-        if index + 1 > self.list_cap:
+    def _gather(self, e: cython.int, b: cython.int, wide: RegionTokens) -> cython.int:
+        """Borrow the list from the shared tables: it stays where it is as long as the region is held."""
+        i: cython.int = self.n_lists
+        lo: cython.int = 0
+        hi: cython.int = 0
+        found: cython.p_int = wide.leaving(self.t, self.x_way[e], b)
+        if not found:
+            self._out_of_memory()
+        if i >= self.list_cap:
             self.list_cap = 256 if self.list_cap == 0 else self.list_cap * 2
-            self.xl_off = grow_int(self.xl_off, self.list_cap)
-            self.xl_len = grow_int(self.xl_len, self.list_cap)
-            if not (self.xl_off and self.xl_len):
-                raise MemoryError
-        if self.xl_used + n > self.xl_cap:
-            self.xl_cap = (self.xl_used + n) * 2 + 256
-            self.xl = grow_int(self.xl, self.xl_cap)
-            if not self.xl:
-                raise MemoryError
-        self.xl_off[index] = self.xl_used
-        self.xl_len[index] = n
-        for i in range(n):
-            self.xl[self.xl_used + i] = found[i]
-        self.xl_used += n
-        self.n_lists = index + 1
-        self.a.memo_put(17 + 2 * self.generation, e, b, index)
-        return index
+            self.xl_len = grow_int(self.xl_len, 2 * self.list_cap)
+            if cython.compiled:
+                self.xl = cython.cast(cython.pp_int, realloc(self.xl, self.list_cap * cython.sizeof(cython.p_int)))
+            else:
+                self.xl = (self.xl or []) + [None] * (self.list_cap - len(self.xl or []))
+            if not (self.xl_len and self.xl):
+                self._out_of_memory()
+        if self.x_least[e] <= wide.deepest:
+            lo = found[self.x_least[e]]
+            hi = found[(self.x_most[e] if self.x_most[e] < wide.deepest else wide.deepest) + 1]
+        self.xl[i] = found
+        self.xl_len[2 * i] = lo
+        self.xl_len[2 * i + 1] = hi
+        self.n_lists = i + 1
+        self.a.memo_put(17 + 3 * self.generation, e, b, i)
+        return i
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -525,14 +535,17 @@ class TokenAutomaton:
         """A byte of each class of every region's partition, in one array."""
         representatives = array("i")
         offsets = array("i")
+        numbers = array("i")
         for partition in self.regions:
             offsets.append(len(representatives))
+            numbers.append(self.tables.partition_number(partition) if partition else 0)
             if partition:
                 representatives.extend([partition.index(k) for k in range(max(partition) + 1)])
         offsets.append(len(representatives))
         self.rg_off = copy_ints(self.rg_off, offsets)
         self.rg_first = copy_ints(self.rg_first, representatives)
-        if not (self.rg_off and self.rg_first):
+        self.rg_number = copy_ints(self.rg_number, numbers)
+        if not (self.rg_off and self.rg_first and self.rg_number):
             raise MemoryError
         return 0
 
@@ -657,36 +670,83 @@ class TokenAutomaton:
                 self._explore(u, region)
         else:
             self._explore(u, region)
-        with cython.gil:
-            w = self._record_wide(region, x, loop, c, least, most)
-        self.a.memo_put(16 + 2 * self.generation, u, x, w)
+        w = self._new_wide()
+        self._locate(w, region, x)
+        self._enter_wide(w, cython.cast(RegionTokens, self.w_tokens[w]), loop, c, least, most)
+        self.a.memo_put(16 + 3 * self.generation, u, x, w)
         return w
 
     @cython.cfunc
+    @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _record_wide(self, region: cython.int, x: cython.int, loop: cython.int, c: cython.int, least: cython.int,
-                     most: cython.int) -> cython.int:
-        """Enter what ``_explore`` has found: the shared row, and an exit for each way out."""
+    def _new_wide(self) -> cython.int:
         w: cython.int = self.w_len
-        k: cython.int
-        v: cython.int
-        rounds: cython.int
-        row: RegionRow
-        wide: RegionTokens = self.t.region_tokens(self.regions[region], x, self._table())
-        if w + 1 > self.w_cap:
+        if w >= self.w_cap:
             self.w_cap = 16 if self.w_cap == 0 else self.w_cap * 2
             self.w_exit = grow_int(self.w_exit, self.w_cap)
             self.w_nexit = grow_int(self.w_nexit, self.w_cap)
             if cython.compiled:
                 self.w_row = cython.cast(cython.pp_uint,
                                          realloc(self.w_row, self.w_cap * cython.sizeof(cython.p_uint)))
+                self.w_tokens = cython.cast(cython.pp_void,
+                                            realloc(self.w_tokens, self.w_cap * cython.sizeof(cython.p_void)))
             else:
                 self.w_row = (self.w_row or []) + [None] * (self.w_cap - len(self.w_row or []))
-            if not (self.w_exit and self.w_nexit and self.w_row):
-                raise MemoryError
-        row = wide.within(most)
-        self.wides.append((wide, row))
-        self.w_row[w] = row.row
+                self.w_tokens = (self.w_tokens or []) + [None] * (self.w_cap - len(self.w_tokens or []))
+            if not (self.w_exit and self.w_nexit and self.w_row and self.w_tokens):
+                self._out_of_memory()
+        return w
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _locate(self, w: cython.int, region: cython.int, x: cython.int) -> cython.int:
+        """Enter the shared ``RegionTokens`` of the table of ``_explore``. Only the first to need one takes the GIL."""
+        number: cython.int = self.rg_number[region]
+        h: cython.ulonglong = hash_cells(number, x, self.tb, self.tb_len)
+        self.w_tokens[w] = self.tables.find(self.tables_seen, number, x, self.tb, self.tb_len, h)
+        if not self.w_tokens[w]:
+            with cython.gil:
+                self._look()
+            self.w_tokens[w] = self.tables.find(self.tables_seen, number, x, self.tb, self.tb_len, h)
+        if not self.w_tokens[w]:
+            with cython.gil:
+                self._obtain(w, number, x, h)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _look(self) -> cython.int:
+        """Hold the tables' generation, so that what is found in it stays."""
+        seen: cython.int = self.tables_seen
+        self.tables_seen, held = self.tables.current()
+        if self.tables_seen != seen or not self.kept:
+            self.kept.append(held)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _obtain(self, w: cython.int, number: cython.int, x: cython.int, h: cython.ulonglong) -> cython.int:
+        one: RegionTokens = self.tables.obtain(self.t, number, x, self.tb, self.tb_len, h)
+        self.kept.append(one)
+        if cython.compiled:
+            self.w_tokens[w] = cython.cast(cython.p_void, one)
+        else:
+            self.w_tokens[w] = one
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _enter_wide(self, w: cython.int, wide: RegionTokens, loop: cython.int, c: cython.int, least: cython.int,
+                    most: cython.int) -> cython.int:
+        """Enter the shared row, and an exit for each of the ``ways`` that something stands at."""
+        k: cython.int
+        v: cython.int
+        rounds: cython.int
+        self.w_row[w] = wide.within(self.t, most)
+        if not self.w_row[w]:
+            self._out_of_memory()
         self.w_exit[w] = self.x_len
         for k in range(self.n_ways):
             v = self.ways[k]
@@ -695,21 +755,15 @@ class TokenAutomaton:
                     self._add_exit(w, v, k + 1, least, most)
                 continue
             # in the middle of a round: how many are done then depends on where
-            for rounds in range(min(most, wide.deepest + 1)):
+            for rounds in range(most if most < wide.deepest + 1 else wide.deepest + 1):
                 if wide.has_way(k + 1, rounds, rounds):
                     self._add_exit(w, self.a.recount(v, loop, c + rounds + 1), k + 1, rounds, rounds)
         self.w_nexit[w] = self.x_len - self.w_exit[w]
         self.w_len = w + 1
-        return w
+        return 0
 
     @cython.cfunc
-    def _table(self):
-        """The table of ``_explore`` as bytes."""
-        if cython.compiled:
-            return cython.cast(cython.p_char, self.tb)[: self.tb_len * 4]
-        return array("i", self.tb[: self.tb_len]).tobytes()
-
-    @cython.cfunc
+    @cython.nogil
     @cython.exceptval(-1, check=False)
     def _add_exit(self, w: cython.int, v: cython.int, number: cython.int, least: cython.int,
                   most: cython.int) -> cython.int:
@@ -722,7 +776,7 @@ class TokenAutomaton:
             self.x_least = grow_int(self.x_least, self.x_cap)
             self.x_most = grow_int(self.x_most, self.x_cap)
             if not (self.x_v and self.x_w and self.x_way and self.x_least and self.x_most):
-                raise MemoryError
+                self._out_of_memory()
         self.x_v[e] = v
         self.x_w[e] = w
         self.x_way[e] = number
@@ -744,7 +798,7 @@ class TokenAutomaton:
         out: cython.p_uint = self.scratch
         if self.a.n_mask[node] >= 0:
             return self.a.n_mask[node]
-        if 4 * (self.pool_len + self.xl_used) > self.max_mask_bytes:
+        if 4 * (self.pool_len + 4 * self.n_lists) > self.max_mask_bytes:
             self._forget()
         if cython.compiled:
             memset(out, 0, 4 * (self.words + 1))
@@ -1372,7 +1426,7 @@ class TokenAutomaton:
         held: cython.longlong
         with self.a.lock:
             held = self.a.memory_bytes()
-            held += 4 * (self.pool_cap + self.n_sets * self.words + self.xl_cap)
+            held += 4 * (self.pool_cap + self.n_sets * self.words + 4 * self.list_cap)
         return held
 
     def counts(self):
@@ -1475,11 +1529,11 @@ def next_many(automata: list, handles: cython.longlong[::1], tokens: cython.int[
 
 _COUNTERS = """
 vocab_size words n_sets generation max_mask_bytes max_walk_nodes visited nu_cap st_cap numbering tb_len tb_cap
-n_ways n_tasks task_cap n_rest rest_cap w_len w_cap x_len x_cap n_lists list_cap xl_used xl_cap mk_len_used
-mk_cap mk_table_size pool_len pool_cap
+n_ways n_tasks task_cap n_rest rest_cap w_len w_cap x_len x_cap n_lists list_cap mk_len_used mk_cap
+mk_table_size tables_seen pool_len pool_cap
 """.split()
 _POINTERS = """
-nu nu_gen st_node ways tb rg_off rg_first class_off class_bytes path task_x task_node rest_d rest_n rest_c first
-w_exit w_nexit x_v x_w x_way x_least x_most xl_off xl_len xl mk_count mk_off mk_hash mk_table scratch set_rows
-stop_row pool w_row
+nu nu_gen st_node ways tb rg_off rg_first rg_number class_off class_bytes path task_x task_node rest_d rest_n
+rest_c first w_exit w_nexit x_v x_w x_way x_least x_most xl_len mk_count mk_off mk_hash mk_table scratch
+set_rows stop_row pool w_row xl w_tokens
 """.split()

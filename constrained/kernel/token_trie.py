@@ -1,25 +1,23 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
-"""The vocabulary as a flat trie, and the same trie seen through a partition of the bytes.
+"""The vocabulary as a flat trie.
 
-``TokenTrie``: nodes in depth-first order, children by byte; node 0 is the root. A subtree is the run
-``n .. end[n]``, so a walk is one loop without recursion:
+Nodes in depth-first order, children by byte; node 0 is the root. A subtree is the run ``n .. end[n]``, so a walk is
+one loop without recursion:
 
     word[n]    byte | depth << 8
     end[n]     the node behind the subtree
     token[n]   the id of the token that ends here, else ``spare``: a bit behind the last id, so that a walk
                marks every node it reaches without asking
+    parent[n]  the node above
+
+    tk_node, tk_id            the nodes with a token, and the tokens, in that order
+    by_byte[byte_off[b]:]     the nodes that byte ``b`` leads to, in order
 
 ``text`` and ``offsets`` are the tokens' bytes, for stepping by token. Tokens with equal bytes share a node; the
 others are in ``twins`` as (id in the node, other id) pairs and get their bit copied when a mask is finished. Ids
-without bytes (control tokens, padding) are in no node.
+without bytes (control tokens, padding) are in no node. ``tables`` is a ``RegionTables`` once masks are asked for.
 
-``ClassTrie``: below a trie node, paths that differ only within byte classes fall together. Seen through the
-partition of a JSON string or an identifier, 270,000 nodes become some hundreds to some ten thousands (other scripts'
-characters), so that one step of an automaton serves many tokens. Class node ``c`` has its parent (a smaller number), a
-byte of its class, its tokens (``group``), the trie nodes one byte further (``below``, sorted by byte), and a finished
-row if the group is large.
-
-Both are immutable once built and shared by all grammars and threads. Cost for 128,000 tokens: 30 ms and 2-3 ms.
+Immutable once built and shared by all grammars and threads. Cost for 128,000 tokens: 30 ms and 8 MB.
 """
 
 from __future__ import annotations
@@ -38,10 +36,7 @@ else:
 import threading
 from array import array
 
-DENSE_GROUP = cython.declare(cython.int, 512)
 LARGE_SUBTREE = cython.declare(cython.int, 1000)
-MAX_REGIONS = cython.declare(cython.int, 4096)
-BETWEEN = cython.declare(cython.int, 1 << 24)
 
 
 @cython.cfunc
@@ -71,12 +66,18 @@ class TokenTrie:
             free(self.offsets)
             free(self.large)
             free(self.children)
+            free(self.parent)
+            free(self.tk_node)
+            free(self.tk_id)
+            free(self.by_byte)
+            free(self.byte_off)
 
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
             self.word = self.end = self.token = self.twins = self.offsets = self.large = self.children = None
+            self.parent = self.tk_node = self.tk_id = self.by_byte = self.byte_off = None
             return self
 
     def __init__(self, data: bytes, offsets):
@@ -86,8 +87,7 @@ class TokenTrie:
         self.text = data
         self.words = (self.vocab_size + 31) // 32
         self.spare = self.words * 32
-        self.class_tries = {}
-        self.regions = {}
+        self.tables = None
         self.guard = threading.Lock()
         self._build(data, offsets)
 
@@ -192,7 +192,8 @@ class TokenTrie:
         self.word = grow_int(self.word, n + 1)
         self.end = grow_int(self.end, n + 1)
         self.token = grow_int(self.token, n + 1)
-        if not (counts and order and first and self.word and self.end and self.token):
+        self.parent = grow_int(self.parent, n + 1)
+        if not (counts and order and first and self.word and self.end and self.token and self.parent):
             raise MemoryError
         # children of every node in a row, by byte: sort by byte, then (stably) by parent
         for i in range(257):
@@ -223,6 +224,7 @@ class TokenTrie:
         opened[0] = 0
         self.word[0] = 0
         self.token[0] = self.spare
+        self.parent[0] = -1
         new = 1
         self.max_depth = 0
         first[0] = 0
@@ -242,6 +244,7 @@ class TokenTrie:
                 path[d] = i
                 first[d] = counts[i - 1]
                 opened[d] = new
+                self.parent[new] = opened[d - 1]
                 self.word[new] = byte[i] | (d << 8)
                 self.token[new] = held[i] if held[i] >= 0 else self.spare
                 if d > self.max_depth:
@@ -262,7 +265,7 @@ class TokenTrie:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _tabulate(self) -> cython.int:
-        """Children by byte for the nodes with large subtrees: a walk asks for few of their children."""
+        """Children by byte for the nodes with large subtrees, nodes with tokens, and nodes by byte."""
         x: cython.int
         c: cython.int
         i: cython.int
@@ -281,6 +284,29 @@ class TokenTrie:
             while c < self.end[x]:
                 self.children[256 * i + (self.word[c] & 255)] = c
                 c = self.end[c]
+        self.tk_node = grow_int(self.tk_node, self.n_nodes)
+        self.tk_id = grow_int(self.tk_id, self.n_nodes)
+        self.by_byte = grow_int(self.by_byte, self.n_nodes)
+        self.byte_off = grow_int(self.byte_off, 258)
+        if not (self.tk_node and self.tk_id and self.by_byte and self.byte_off):
+            raise MemoryError
+        self.n_tk = 0
+        for i in range(258):
+            self.byte_off[i] = 0
+        for i in range(1, self.n_nodes):
+            self.byte_off[(self.word[i] & 255) + 2] += 1
+            if self.token[i] != self.spare:
+                self.tk_node[self.n_tk] = i
+                self.tk_id[self.n_tk] = self.token[i]
+                self.n_tk += 1
+        for i in range(257):
+            self.byte_off[i + 1] += self.byte_off[i]
+        for i in range(1, self.n_nodes):
+            c = (self.word[i] & 255) + 1
+            self.by_byte[self.byte_off[c]] = i
+            self.byte_off[c] += 1
+        self.tk_node = grow_int(self.tk_node, self.n_tk + 1)
+        self.tk_id = grow_int(self.tk_id, self.n_tk + 1)
         return 0
 
     @cython.cfunc
@@ -298,16 +324,6 @@ class TokenTrie:
             else:
                 hi = mid
         return 256 * lo
-
-    def class_trie(self, partition: bytes, root: cython.int):
-        """The shared ``ClassTrie`` for a partition (256 class numbers) below trie node ``root``."""
-        key = (partition, root)
-        found = self.class_tries.get(key)
-        if found is None:
-            built = ClassTrie(self, partition, root)
-            with self.guard:
-                found = self.class_tries.setdefault(key, built)
-        return found
 
     @cython.cfunc
     @cython.nogil
@@ -346,22 +362,10 @@ class TokenTrie:
                 return False
         return self.end[x] > x + 1
 
-    def region_tokens(self, partition: bytes, root: cython.int, table: bytes):
-        """The shared ``RegionTokens`` of a region's automaton (see there for ``table``) below trie node ``root``."""
-        key = (partition, root, table)
-        found = self.regions.get(key)
-        if found is None:
-            built = RegionTokens(self, self.class_trie(partition, root), partition, table)
-            with self.guard:
-                if len(self.regions) >= MAX_REGIONS:
-                    self.regions.clear()  # whoever uses one keeps it
-                found = self.regions.setdefault(key, built)
-        return found
-
     def memory(self):
         """Bytes held, class tries and region rows included."""
-        held = self.n_nodes * 12 + 4 * self.vocab_size + sum(trie.memory() for trie in list(self.class_tries.values()))
-        return held + len(self.regions) * 4 * self.words
+        held = self.n_nodes * 20 + 8 * self.n_tk + 4 * self.vocab_size + self.n_large * 1028
+        return held + (0 if self.tables is None else self.tables.memory())
 
     def shape(self):
         """(nodes, greatest depth, tokens with the bytes of another)."""
@@ -398,363 +402,3 @@ def _refill(table: cython.p_int, size: cython.int, parent: cython.p_int, byte: c
         while table[h] != 0:
             h = (h + 1) & (size - 1)
         table[h] = i
-
-
-@cython.final
-@cython.cclass
-class ClassTrie:
-    """A subtree of a ``TokenTrie`` through a byte partition. Class node 0 is the subtree's root."""
-
-    if cython.compiled:
-
-        def __dealloc__(self):
-            free(self.parent)
-            free(self.byte)
-            free(self.group_off)
-            free(self.group)
-            free(self.below_off)
-            free(self.below)
-            free(self.dense)
-            free(self.rows)
-
-    else:
-
-        def __new__(cls, *args):
-            self = object.__new__(cls)
-            self.parent = self.byte = self.group_off = self.group = self.below_off = self.below = None
-            self.dense = self.rows = None
-            return self
-
-    def __init__(self, trie: TokenTrie, partition: bytes, root: cython.int):
-        if not self._build(trie, partition, root):
-            raise MemoryError
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _build(self, trie: TokenTrie, partition: bytes, root: cython.int) -> cython.bint:
-        text: cython.p_const_uchar = partition
-        lo: cython.int = root
-        hi: cython.int = trie.end[root]
-        m: cython.int = hi - lo
-        n_classes: cython.int = max(partition) + 1
-        cap: cython.int = 256
-        n: cython.int = 1
-        i: cython.int
-        k: cython.int
-        d: cython.int
-        c: cython.int
-        w: cython.int
-        base: cython.int = trie.word[root] >> 8
-        where: cython.p_int = None if not cython.compiled else cython.NULL
-        child: cython.p_int = None if not cython.compiled else cython.NULL
-        stack: cython.p_int = None if not cython.compiled else cython.NULL
-        size: cython.Py_ssize_t
-        dense: cython.int = 0
-        classes: cython.p_int = None if not cython.compiled else cython.NULL
-        order: cython.p_int = None if not cython.compiled else cython.NULL
-        classes = grow_int(classes, 257)
-        order = grow_int(order, m)
-        where = grow_int(where, m + 1)
-        stack = grow_int(stack, trie.max_depth + 2)
-        child = grow_int(child, cap * n_classes)
-        self.parent = grow_int(self.parent, cap)
-        self.byte = grow_int(self.byte, cap)
-        if not (classes and order and where and stack and child and self.parent and self.byte):
-            return False
-        for i in range(256):
-            classes[i] = text[i]
-        with cython.nogil:
-            self.parent[0] = -1
-            self.byte[0] = 0
-            for k in range(n_classes):
-                child[k] = 0
-            where[0] = 0
-            stack[0] = 0
-            for i in range(1, m):
-                w = trie.word[lo + i]
-                d = (w >> 8) - base
-                k = classes[w & 255]
-                c = child[stack[d - 1] * n_classes + k]
-                if c == 0:
-                    c = n
-                    if n >= cap:
-                        cap = cap * 2
-                        child = grow_int(child, cast_size(cap) * n_classes)
-                        self.parent = grow_int(self.parent, cap)
-                        self.byte = grow_int(self.byte, cap)
-                        if not (child and self.parent and self.byte):
-                            break
-                    self.parent[c] = stack[d - 1]
-                    self.byte[c] = w & 255
-                    child[stack[d - 1] * n_classes + k] = c
-                    for k in range(n_classes):
-                        child[c * n_classes + k] = 0
-                    n += 1
-                stack[d] = c
-                where[i] = c
-        if not (child and self.parent and self.byte):
-            return False
-        self.n = n
-        self.group_off = grow_int(self.group_off, n + 2)
-        self.below_off = grow_int(self.below_off, n + 2)
-        self.dense = grow_int(self.dense, n + 1)
-        self.group = grow_int(self.group, m + 1)
-        self.below = grow_int(self.below, m + 1)
-        if not (self.group_off and self.below_off and self.dense and self.group and self.below):
-            return False
-        with cython.nogil:
-            for c in range(n + 2):
-                self.group_off[c] = 0
-                self.below_off[c] = 0
-            for i in range(1, m):
-                if trie.token[lo + i] != trie.spare:
-                    self.group_off[where[i] + 2] += 1
-                self.below_off[self.parent[where[i]] + 2] += 1
-            for c in range(n + 1):
-                self.group_off[c + 1] += self.group_off[c]
-                self.below_off[c + 1] += self.below_off[c]
-            for i in range(1, m):
-                if trie.token[lo + i] != trie.spare:
-                    c = where[i] + 1
-                    self.group[self.group_off[c]] = trie.token[lo + i]
-                    self.group_off[c] += 1
-            # nodes by byte first, so that each list below comes out sorted by byte
-            for i in range(257):
-                classes[i] = 0
-            for i in range(1, m):
-                classes[(trie.word[lo + i] & 255) + 1] += 1
-            for i in range(256):
-                classes[i + 1] += classes[i]
-            for i in range(1, m):
-                k = trie.word[lo + i] & 255
-                order[classes[k]] = i
-                classes[k] += 1
-            for i in range(m - 1):
-                k = order[i]
-                c = self.parent[where[k]] + 1
-                self.below[self.below_off[c]] = lo + k
-                self.below_off[c] += 1
-            for c in range(n):
-                self.dense[c] = -1
-                if self.group_off[c + 1] - self.group_off[c] > DENSE_GROUP:
-                    self.dense[c] = dense
-                    dense += 1
-        size = cast_size(dense) * trie.words
-        self.rows = grow_uint(self.rows, size + 1)
-        if not self.rows:
-            return False
-        with cython.nogil:
-            for i in range(dense * trie.words):
-                self.rows[i] = 0
-            for c in range(n):
-                if self.dense[c] >= 0:
-                    w = self.dense[c] * trie.words
-                    for i in range(self.group_off[c], self.group_off[c + 1]):
-                        k = self.group[i]
-                        self.rows[w + (k >> 5)] |= cython.cast(cython.uint, 1) << (k & 31)
-        self.bytes_held = 4 * (2 * cap + 3 * n + 2 * m + dense * trie.words)
-        if cython.compiled:
-            free(where)
-            free(child)
-            free(stack)
-            free(classes)
-            free(order)
-        return True
-
-    def memory(self):
-        return self.bytes_held
-
-    def shape(self):
-        """(class nodes, tokens in them)."""
-        return self.n, self.group_off[self.n]
-
-
-@cython.final
-@cython.cclass
-class RegionRow:
-    """One row of tokens."""
-
-    if cython.compiled:
-
-        def __dealloc__(self):
-            free(self.row)
-
-    else:
-
-        def __new__(cls, *args):
-            self = object.__new__(cls)
-            self.row = None
-            return self
-
-    def __init__(self, words: cython.int):
-        i: cython.int
-        self.row = grow_uint(self.row, words + 1)
-        if not self.row:
-            raise MemoryError
-        for i in range(words + 1):
-            self.row[i] = 0
-
-
-@cython.final
-@cython.cclass
-class RegionTokens:
-    """Which tokens a region's automaton reads, below one trie node.
-
-    ``table`` has ``1 + classes`` ints for each state, numbered from 1, the first being where the walk begins: the
-    number of its way out (0: none), with BETWEEN set between the rounds of a counted loop; then the state after a byte
-    of each class (0: dead). All tokens that end in some state are in the region's row; ``within(most)`` has those that
-    take at most so many rounds, one that is begun counted in. For each way out the class nodes that stand at it
-    are kept with the rounds done there, and on demand the trie nodes behind.
-
-    Cost: 2-5 ns a class node, and one pass over the tokens for each row.
-    """
-
-    if cython.compiled:
-
-        def __dealloc__(self):
-            free(self.state)
-            free(self.way)
-            free(self.rounds)
-
-    else:
-
-        def __new__(cls, *args):
-            self = object.__new__(cls)
-            self.state = self.way = self.rounds = None
-            return self
-
-    def __init__(self, tokens: TokenTrie, trie: ClassTrie, partition: bytes, table: bytes):
-        """``table``: int32 in native order, see the class."""
-        n_classes: cython.int = max(partition) + 1
-        text: cython.p_const_uchar = partition
-        c: cython.int
-        i: cython.int
-        k: cython.int
-        cells: cython.const[cython.int][::1] = memoryview(table).cast("i")
-        self.tokens = tokens
-        self.trie = trie
-        self.lists = {}
-        self.rows = {}
-        self.deepest = 0
-        self.state = grow_int(self.state, trie.n)
-        self.way = grow_int(self.way, trie.n)
-        self.rounds = grow_int(self.rounds, trie.n)
-        if not (self.state and self.way and self.rounds):
-            raise MemoryError
-        with cython.nogil:
-            self.state[0] = 1
-            self.way[0] = 0
-            self.rounds[0] = 0
-            for c in range(1, trie.n):
-                self.way[c] = 0
-                self.rounds[c] = 0
-                k = self.state[trie.parent[c]]
-                if k != 0:
-                    k = cells[(k - 1) * (n_classes + 1) + 1 + text[trie.byte[c]]]
-                self.state[c] = k
-                if k == 0:
-                    continue
-                i = cells[(k - 1) * (n_classes + 1)]
-                self.rounds[c] = self.rounds[trie.parent[c]]
-                if i & BETWEEN:
-                    self.rounds[c] += 1
-                    self.state[c] = k
-                if trie.below_off[c] != trie.below_off[c + 1]:
-                    self.way[c] = i & (BETWEEN - 1)
-                if self.rounds[c] > self.deepest:
-                    self.deepest = self.rounds[c]
-            # from here on: the rounds a token that ends here takes, 0 for dead
-            for c in range(1, trie.n):
-                k = self.state[c]
-                self.state[c] = 0
-                if k != 0:
-                    i = cells[(k - 1) * (n_classes + 1)]
-                    self.state[c] = self.rounds[c] + (0 if i & BETWEEN else 1)
-        nodes = {}
-        for c in range(1, trie.n):
-            if self.way[c] != 0:
-                nodes.setdefault((self.way[c], self.rounds[c]), []).append(c)
-        self.nodes = nodes
-
-    @cython.cfunc
-    def within(self, most: cython.int):
-        """The ``RegionRow`` of the tokens that take at most ``most`` rounds; kept."""
-        trie: ClassTrie = self.trie
-        tokens: TokenTrie = self.tokens
-        words: cython.int = tokens.words
-        c: cython.int
-        i: cython.int
-        k: cython.int
-        if most > self.deepest:
-            most = self.deepest + 1
-        known = self.rows.get(most)
-        if known is not None:
-            return known
-        made: RegionRow = RegionRow(words)
-        row: cython.p_uint = made.row
-        with cython.nogil:
-            for c in range(1, trie.n):
-                if self.state[c] == 0 or self.state[c] > most:
-                    continue
-                if trie.dense[c] >= 0:
-                    k = trie.dense[c] * words
-                    for i in range(words):
-                        row[i] |= trie.rows[k + i]
-                else:
-                    for i in range(trie.group_off[c], trie.group_off[c + 1]):
-                        k = trie.group[i]
-                        row[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
-        self.rows[most] = made
-        return made
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def has_way(self, number: cython.int, least: cython.int, most: cython.int) -> cython.bint:
-        """Whether anything stands at way out ``number`` after ``least`` to ``most`` rounds."""
-        rounds: cython.int
-        for rounds in range(least, min(most, self.deepest) + 1):
-            if (number, rounds) in self.nodes:
-                return True
-        return False
-
-    @cython.cfunc
-    def behind(self, number: cython.int, b: cython.int, least: cython.int, most: cython.int):
-        """The trie nodes with byte ``b`` right behind the class nodes at a way out after so many rounds; kept."""
-        trie: ClassTrie = self.trie
-        tokens: TokenTrie = self.tokens
-        c: cython.int
-        j: cython.int
-        lo: cython.int
-        hi: cython.int
-        last: cython.int
-        mid: cython.int
-        rounds: cython.int
-        most = min(most, self.deepest)
-        known = self.lists.get((number, b, least, most))
-        if known is not None:
-            return known
-        found = array("i")
-        for rounds in range(least, most + 1):
-            for c in self.nodes.get((number, rounds), ()):
-                lo = trie.below_off[c]
-                last = trie.below_off[c + 1]
-                hi = last
-                while lo < hi:
-                    mid = (lo + hi) >> 1
-                    if (tokens.word[trie.below[mid]] & 255) < b:
-                        lo = mid + 1
-                    else:
-                        hi = mid
-                for j in range(lo, last):
-                    if (tokens.word[trie.below[j]] & 255) != b:
-                        break
-                    found.append(trie.below[j])
-        self.lists[number, b, least, most] = found
-        return found
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def cast_size(n: cython.int) -> cython.Py_ssize_t:
-    return n

@@ -1,0 +1,71 @@
+cimport cython
+
+from constrained.kernel.automaton cimport grow_int, mix
+from constrained.kernel.class_trie cimport ClassTrie
+from constrained.kernel.token_trie cimport TokenTrie, grow_uint
+
+cdef class RegionTokens
+cdef class RegionTables
+cdef int BETWEEN
+cdef int FEW
+cdef int MAX_REGIONS
+cdef long long MAX_BYTES
+cdef unsigned int** _row_pointers(int n) noexcept nogil
+cdef int** _list_pointers(int n) noexcept nogil
+cdef unsigned long long hash_cells(int number, int root, int* cells, int n) noexcept nogil
+cdef bint _matches(RegionTokens one, int number, int root, int* cells, int n, unsigned long long h) noexcept nogil
+cdef unsigned long long _hash_of(RegionTokens one) noexcept nogil
+cdef void** _slots(int n) noexcept nogil
+
+@cython.final
+cdef class RegionTokens:
+    cdef ClassTrie classes
+    cdef cython.pymutex guard
+    cdef bint counted
+    cdef int n_alive
+    cdef int alive_cap
+    cdef int n_ways
+    cdef int deepest
+    cdef int n_cells
+    cdef int root
+    cdef int lo
+    cdef int hi
+    cdef int number
+    cdef long long bytes_held
+    cdef unsigned long long hash
+    cdef int* cells
+    cdef int* al_c
+    cdef int* al_need
+    cdef int* al_way
+    cdef int* al_rounds
+    cdef int* standing
+    cdef int* ways
+    cdef unsigned int** rows
+    cdef int** lists
+    cdef bint add(self, int c, int need, int way, int rounds) noexcept nogil
+    cdef bint run(self, const unsigned char* partition, int n_classes, int* cells, int n_cells) noexcept nogil
+    cdef bint finish(self) noexcept nogil
+    cdef unsigned int* within(self, TokenTrie trie, int most) noexcept nogil
+    cdef unsigned int* _row(self, TokenTrie trie, int most) noexcept nogil
+    cdef bint has_way(self, int number, int least, int most) noexcept nogil
+    cdef int* leaving(self, TokenTrie trie, int number, int b) noexcept nogil
+    cdef int* _list(self, TokenTrie trie, int number, int b) noexcept nogil
+    cdef int* _near(self, TokenTrie trie, int number, int b) noexcept nogil
+    cdef int* _among(self, TokenTrie trie, int number, int b) noexcept nogil
+
+@cython.final
+cdef class RegionTables:
+    cdef cython.pymutex lock
+    cdef object guard
+    cdef object partitions
+    cdef object numbers
+    cdef object tries
+    cdef object held
+    cdef void** slots
+    cdef int size
+    cdef int count
+    cdef int generation
+    cdef int _begin(self) except -1
+    cdef void* find(self, int generation, int number, int root, int* cells, int n, unsigned long long h) noexcept nogil
+    cdef object obtain(self, TokenTrie trie, int number, int root, int* cells, int n, unsigned long long h)
+    cdef int _grow(self) except -1

@@ -1,0 +1,655 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""Which tokens a region's automaton reads below a trie node: what the grammars of a vocabulary share.
+
+A region (a string's body, an identifier) is an automaton of a few states. ``mask_walk`` writes it down as a table, and
+equal tables below the same trie node have one ``RegionTokens`` in the vocabulary's ``RegionTables``:
+
+    al_c[i]         a class node that the automaton can read; its parent comes before it
+    al_need[i]      the rounds of the region's loop that a token takes that ends here, one begun counted in
+    al_way[i]       the number of the way out that stands open here, 0 for none
+    al_rounds[i]    the rounds done here
+
+From these come rows (``within``) and, for each way out and byte, the trie nodes behind (``leaving``), both made when
+first asked for and never moved. ``RegionTables.find``, ``within`` and ``leaving`` need no GIL: their users hold the
+list ``held`` of the tables' generation, or the object itself.
+
+Cost: 2-5 ns a class node, 1 ns a token of a row, 3 ns a trie node with the byte asked for.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.constrained.kernel.automaton import grow_int, mix
+    from cython.cimports.constrained.kernel.class_trie import ClassTrie
+    from cython.cimports.constrained.kernel.token_trie import TokenTrie, grow_uint
+    from cython.cimports.libc.stdlib import free, realloc
+else:
+    from constrained.kernel.automaton import grow_int, mix
+    from constrained.kernel.class_trie import ClassTrie
+    from constrained.kernel.token_trie import TokenTrie, grow_uint
+
+import threading
+
+BETWEEN = cython.declare(cython.int, 1 << 24)
+FEW = cython.declare(cython.int, 64)
+MAX_REGIONS = cython.declare(cython.int, 4096)
+MAX_BYTES = cython.declare(cython.longlong, 48 << 20)
+
+
+@cython.final
+@cython.cclass
+class RegionTokens:
+    """See the module docstring. ``cells``: the table this was made from, empty for one that is not shared.
+
+    ``ways`` and ``counted`` are the maker's (see ``mask_walk``), kept for the next mask that needs the same.
+    """
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            i: cython.int
+            free(self.cells)
+            free(self.al_c)
+            free(self.al_need)
+            free(self.al_way)
+            free(self.al_rounds)
+            free(self.standing)
+            free(self.ways)
+            if self.rows:
+                for i in range(self.deepest + 2):
+                    free(self.rows[i])
+                free(self.rows)
+            if self.lists:
+                for i in range(256 * (self.n_ways + 1)):
+                    free(self.lists[i])
+                free(self.lists)
+
+    else:
+
+        def __new__(cls, *args):
+            self = object.__new__(cls)
+            self.guard = cython.pymutex()
+            self.cells = self.al_c = self.al_need = self.al_way = self.al_rounds = self.standing = self.ways = None
+            self.rows = self.lists = None
+            self.n_alive = self.alive_cap = self.n_ways = self.deepest = self.n_cells = self.bytes_held = 0
+            self.lo = self.hi = self.number = 0
+            self.hash = 0
+            self.counted = False
+            return self
+
+    def __init__(self, trie: TokenTrie, classes: ClassTrie, root: cython.int):
+        """Below trie node ``root``; filled by ``run`` or node by node, then ``finish``."""
+        lo: cython.int = 0
+        hi: cython.int = trie.n_tk
+        mid: cython.int
+        self.classes = classes
+        self.root = root
+        # the tokens below the root, as places in tk_node
+        while lo < hi:
+            mid = (lo + hi) >> 1
+            if trie.tk_node[mid] <= root:
+                lo = mid + 1
+            else:
+                hi = mid
+        self.lo = lo
+        hi = trie.n_tk
+        while lo < hi:
+            mid = (lo + hi) >> 1
+            if trie.tk_node[mid] < trie.end[root]:
+                lo = mid + 1
+            else:
+                hi = mid
+        self.hi = lo
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add(self, c: cython.int, need: cython.int, way: cython.int, rounds: cython.int) -> cython.bint:
+        """Append a class node; False when memory is out."""
+        i: cython.int = self.n_alive
+        if i >= self.alive_cap:
+            self.alive_cap = 64 if self.alive_cap == 0 else self.alive_cap * 2
+            self.al_c = grow_int(self.al_c, self.alive_cap)
+            self.al_need = grow_int(self.al_need, self.alive_cap)
+            self.al_way = grow_int(self.al_way, self.alive_cap)
+            self.al_rounds = grow_int(self.al_rounds, self.alive_cap)
+            if not (self.al_c and self.al_need and self.al_way and self.al_rounds):
+                return False
+        self.al_c[i] = c
+        self.al_need[i] = need
+        self.al_way[i] = way
+        self.al_rounds[i] = rounds
+        self.n_alive = i + 1
+        return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def run(self, partition: cython.p_const_uchar, n_classes: cython.int, cells: cython.p_int,
+            n_cells: cython.int) -> cython.bint:
+        """Read the class trie with the automaton ``cells``; False when memory is out.
+
+        ``1 + n_classes`` ints for each state, numbered from 1, the first being where the walk begins: the number of its
+        way out (0: none), with BETWEEN set between the rounds of a counted loop; then the state after a byte of
+        each class (0: dead).
+        """
+        i: cython.int = 0
+        j: cython.int
+        c: cython.int
+        k: cython.int
+        at: cython.int
+        rounds: cython.int
+        child_off: cython.p_int = self.classes.child_off
+        child: cython.p_int = self.classes.child
+        byte: cython.p_int = self.classes.byte
+        self.cells = grow_int(self.cells, n_cells + 1)
+        if not self.cells or not self.add(self.classes.where[self.root], 1, 0, 0):
+            return False
+        self.n_cells = n_cells
+        for j in range(n_cells):
+            self.cells[j] = cells[j]
+        # al_need is the state while the list grows
+        while i < self.n_alive:
+            at = (self.al_need[i] - 1) * (n_classes + 1) + 1
+            rounds = self.al_rounds[i]
+            c = self.al_c[i]
+            i += 1
+            for j in range(child_off[c], child_off[c + 1]):
+                c = child[j]
+                k = cells[at + partition[byte[c]]]
+                if k != 0:
+                    if not self.add(c, k, 0, rounds + (1 if cells[(k - 1) * (n_classes + 1)] & BETWEEN else 0)):
+                        return False
+        for i in range(self.n_alive):
+            k = cells[(self.al_need[i] - 1) * (n_classes + 1)]
+            self.al_need[i] = self.al_rounds[i] + (0 if k & BETWEEN else 1)
+            self.al_way[i] = k & (BETWEEN - 1)
+        return self.finish()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def finish(self) -> cython.bint:
+        """After the last class node; the first is the root, where no token ends and nothing leaves."""
+        child_off: cython.p_int = self.classes.child_off
+        i: cython.int
+        k: cython.int
+        self.deepest = 0
+        self.n_ways = 0
+        for i in range(self.n_alive):
+            if i == 0 or child_off[self.al_c[i]] == child_off[self.al_c[i] + 1]:
+                self.al_way[i] = 0
+            if self.al_way[i] > self.n_ways:
+                self.n_ways = self.al_way[i]
+            if self.al_rounds[i] > self.deepest:
+                self.deepest = self.al_rounds[i]
+        if self.n_alive:
+            self.al_need[0] = 0
+        k = (self.n_ways + 1) * (self.deepest + 1)
+        self.standing = grow_int(self.standing, k)
+        self.rows = _row_pointers(self.deepest + 2)
+        self.lists = _list_pointers(256 * (self.n_ways + 1))
+        if not (self.standing and self.rows and self.lists):
+            return False
+        for i in range(k):
+            self.standing[i] = 0
+        for i in range(self.n_alive):
+            self.standing[self.al_way[i] * (self.deepest + 1) + self.al_rounds[i]] += 1
+        self.bytes_held = 4 * (4 * self.n_alive + k + 512 * (self.n_ways + 1) + self.n_cells) + 500
+        return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def within(self, trie: TokenTrie, most: cython.int) -> cython.p_uint:
+        """The row of the tokens that take at most ``most`` rounds; kept. NULL when memory is out."""
+        with self.guard:
+            if most > self.deepest:
+                most = self.deepest + 1
+            if not self.rows[most]:
+                self.rows[most] = self._row(trie, most)
+                self.bytes_held += 4 * trie.words
+            return self.rows[most]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _row(self, trie: TokenTrie, most: cython.int) -> cython.p_uint:
+        group_off: cython.p_int = self.classes.group_off
+        group: cython.p_int = self.classes.group
+        group_at: cython.p_int = self.classes.group_at
+        words: cython.int = trie.words
+        a: cython.int
+        c: cython.int
+        i: cython.int
+        k: cython.int
+        lo: cython.int
+        hi: cython.int
+        mid: cython.int
+        row: cython.p_uint = grow_uint(cython.NULL if cython.compiled else None, words + 1)
+        dense: cython.p_uint = self.classes.rows
+        if not row:
+            return row
+        for i in range(words + 1):
+            row[i] = 0
+        for a in range(self.n_alive):
+            if self.al_need[a] == 0 or self.al_need[a] > most:
+                continue
+            c = self.al_c[a]
+            lo = group_off[c]
+            hi = group_off[c + 1]
+            if self.root == 0 and self.classes.dense[c] >= 0:
+                k = self.classes.dense[c] * words
+                for i in range(words):
+                    row[i] |= dense[k + i]
+                continue
+            if self.root != 0:
+                while lo < hi:
+                    mid = (lo + hi) >> 1
+                    if group_at[mid] < self.lo:
+                        lo = mid + 1
+                    else:
+                        hi = mid
+                hi = group_off[c + 1]
+            for i in range(lo, hi):
+                if group_at[i] >= self.hi:
+                    break
+                k = group[i]
+                row[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
+        return row
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def has_way(self, number: cython.int, least: cython.int, most: cython.int) -> cython.bint:
+        """Whether anything stands at way out ``number`` after ``least`` to ``most`` rounds."""
+        rounds: cython.int
+        if number > self.n_ways:
+            return False
+        if most > self.deepest:
+            most = self.deepest
+        for rounds in range(least, most + 1):
+            if self.standing[number * (self.deepest + 1) + rounds] != 0:
+                return True
+        return False
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def leaving(self, trie: TokenTrie, number: cython.int, b: cython.int) -> cython.p_int:
+        """The trie nodes with byte ``b`` right behind where way out ``number`` stands open; kept. NULL: no memory.
+
+        By the rounds done there: those after ``r`` rounds are ``list[list[r]:list[r + 1]]``, ``r <= deepest``.
+        """
+        at: cython.int = 256 * number + b
+        with self.guard:
+            if not self.lists[at]:
+                self.lists[at] = self._list(trie, number, b)
+            return self.lists[at]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _list(self, trie: TokenTrie, number: cython.int, b: cython.int) -> cython.p_int:
+        """Find the nodes with their rounds, then sort them by these."""
+        head: cython.int = self.deepest + 2
+        i: cython.int
+        n: cython.int = 0
+        buf: cython.p_int = cython.NULL if cython.compiled else None
+        found: cython.p_int
+        for i in range(self.deepest + 1):
+            n += self.standing[number * (self.deepest + 1) + i]
+        if n <= FEW:
+            buf = self._near(trie, number, b)
+        else:
+            buf = self._among(trie, number, b)
+        if not buf:
+            return buf
+        n = buf[0]
+        found = grow_int(cython.NULL if cython.compiled else None, head + n)
+        if found:
+            for i in range(head):
+                found[i] = 0
+            for i in range(n):
+                found[buf[2 * i + 2] + 1] += 1
+            found[0] = head
+            for i in range(1, head):
+                found[i] += found[i - 1]
+            # found[r] is the beginning of the nodes after r rounds; while they are set it moves to their end
+            for i in range(n):
+                found[found[buf[2 * i + 2]]] = buf[2 * i + 1]
+                found[buf[2 * i + 2]] += 1
+            i = head - 1
+            while i > 0:
+                found[i] = found[i - 1]
+                i -= 1
+            found[0] = head
+            self.bytes_held += 4 * (head + n)
+        if cython.compiled:
+            free(buf)
+        return found
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _near(self, trie: TokenTrie, number: cython.int, b: cython.int) -> cython.p_int:
+        """How many there are, then node and rounds of each, from the few class nodes where the way out stands open."""
+        child_off: cython.p_int = self.classes.child_off
+        child: cython.p_int = self.classes.child
+        cls: cython.p_int = self.classes.cls
+        byte: cython.p_int = self.classes.byte
+        before: cython.p_int = self.classes.before
+        end: cython.int = trie.end[self.root]
+        a: cython.int
+        c: cython.int
+        j: cython.int
+        x: cython.int
+        n: cython.int = 0
+        cap: cython.int = 16
+        buf: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 2 * cap + 1)
+        if not buf:
+            return buf
+        for a in range(self.n_alive):
+            if self.al_way[a] != number:
+                continue
+            c = self.al_c[a]
+            for j in range(child_off[c], child_off[c + 1]):
+                if cls[byte[child[j]]] != cls[b]:
+                    continue
+                x = self.classes.last[child[j]]
+                while x > self.root:
+                    if x < end and (trie.word[x] & 255) == b:
+                        if n >= cap:
+                            cap = cap * 2
+                            buf = grow_int(buf, 2 * cap + 1)
+                            if not buf:
+                                return buf
+                        buf[2 * n + 1] = x
+                        buf[2 * n + 2] = self.al_rounds[a]
+                        n += 1
+                    x = before[x]
+        buf[0] = n
+        return buf
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _among(self, trie: TokenTrie, number: cython.int, b: cython.int) -> cython.p_int:
+        """The same, from all trie nodes with the byte."""
+        where: cython.p_int = self.classes.where
+        parent: cython.p_int = trie.parent
+        by_byte: cython.p_int = trie.by_byte
+        n_classes: cython.int = self.classes.n
+        lo: cython.int = trie.byte_off[b]
+        last: cython.int = trie.byte_off[b + 1]
+        hi: cython.int = last
+        end: cython.int = trie.end[self.root]
+        mid: cython.int
+        i: cython.int
+        r: cython.int
+        n: cython.int = 0
+        rounds: cython.p_int = grow_int(cython.NULL if cython.compiled else None, n_classes)
+        buf: cython.p_int = cython.NULL if cython.compiled else None
+        while lo < hi:
+            mid = (lo + hi) >> 1
+            if by_byte[mid] <= self.root:
+                lo = mid + 1
+            else:
+                hi = mid
+        buf = grow_int(buf, 2 * (last - lo) + 1)
+        if rounds and buf:
+            for i in range(n_classes):
+                rounds[i] = -1
+            for i in range(self.n_alive):
+                if self.al_way[i] == number:
+                    rounds[self.al_c[i]] = self.al_rounds[i]
+            for i in range(lo, last):
+                if by_byte[i] >= end:
+                    break
+                r = rounds[where[parent[by_byte[i]]]]
+                if r >= 0:
+                    buf[2 * n + 1] = by_byte[i]
+                    buf[2 * n + 2] = r
+                    n += 1
+            buf[0] = n
+        if cython.compiled:
+            free(rounds)
+        return buf
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _row_pointers(n: cython.int) -> cython.pp_uint:
+    """``n`` empty row pointers; NULL when memory is out."""
+    if cython.compiled:
+        i: cython.int
+        made: cython.pp_uint = cython.cast(cython.pp_uint, realloc(cython.NULL, n * cython.sizeof(cython.p_uint)))
+        if made:
+            for i in range(n):
+                made[i] = cython.NULL
+        return made
+    else:
+        return [None] * n
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _list_pointers(n: cython.int) -> cython.pp_int:
+    """``n`` empty list pointers; NULL when memory is out."""
+    if cython.compiled:
+        i: cython.int
+        made: cython.pp_int = cython.cast(cython.pp_int, realloc(cython.NULL, n * cython.sizeof(cython.p_int)))
+        if made:
+            for i in range(n):
+                made[i] = cython.NULL
+        return made
+    else:
+        return [None] * n
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def hash_cells(number: cython.int, root: cython.int, cells: cython.p_int, n: cython.int) -> cython.ulonglong:
+    """The key of a table below a trie node."""
+    i: cython.int
+    h: cython.ulonglong = mix(number, root)
+    for i in range(n):
+        h = mix(h, cells[i])
+    return h
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _matches(one: RegionTokens, number: cython.int, root: cython.int, cells: cython.p_int, n: cython.int,
+             h: cython.ulonglong) -> cython.bint:
+    i: cython.int
+    if one.hash != h or one.number != number or one.root != root or one.n_cells != n:
+        return False
+    for i in range(n):
+        if one.cells[i] != cells[i]:
+            return False
+    return True
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _hash_of(one: RegionTokens) -> cython.ulonglong:
+    return one.hash
+
+
+@cython.final
+@cython.cclass
+class RegionTables:
+    """The class tries of a vocabulary, and the ``RegionTokens`` by what they were made from.
+
+    When the latter outgrow their budget a new *generation* begins with none. Who uses what it has found here keeps the
+    ``held`` list of the generation, so a borrowed pointer stays good.
+    """
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            free(self.slots)
+
+    else:
+
+        def __new__(cls, *args):
+            self = object.__new__(cls)
+            self.lock = cython.pymutex()
+            self.slots = None
+            self.size = self.count = self.generation = 0
+            return self
+
+    def __init__(self):
+        self.guard = threading.Lock()
+        self.partitions = []
+        self.numbers = {}
+        self.tries = {}
+        self._begin()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _begin(self) -> cython.int:
+        """A new generation. ``lock`` is held, but for the first."""
+        self.held = []
+        self.generation += 1
+        self.count = 0
+        self.size = 64
+        if cython.compiled:
+            free(self.slots)
+        self.slots = _slots(self.size)
+        if not self.slots:
+            raise MemoryError
+        return 0
+
+    def partition_number(self, partition: bytes):
+        """A number for a partition (256 class numbers); equal ones have the same."""
+        with self.guard:
+            found = self.numbers.get(partition)
+            if found is None:
+                found = self.numbers[partition] = len(self.partitions)
+                self.partitions.append(partition)
+        return found
+
+    def class_trie(self, trie: TokenTrie, number: int):
+        """The shared ``ClassTrie`` for a numbered partition."""
+        found = self.tries.get(number)
+        if found is None:
+            built = ClassTrie(trie, self.partitions[number])
+            with self.guard:
+                found = self.tries.setdefault(number, built)
+        return found
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def find(self, generation: cython.int, number: cython.int, root: cython.int, cells: cython.p_int, n: cython.int,
+             h: cython.ulonglong) -> cython.p_void:
+        """The shared ``RegionTokens`` of a table, borrowed; NULL if there is none or the generation is another."""
+        i: cython.int
+        with self.lock:
+            if self.generation == generation:
+                i = cython.cast(cython.int, h & (self.size - 1))
+                while self.slots[i]:
+                    if _matches(cython.cast(RegionTokens, self.slots[i]), number, root, cells, n, h):
+                        return self.slots[i]
+                    i = (i + 1) & (self.size - 1)
+        return cython.NULL if cython.compiled else None
+
+    def current(self):
+        """The generation and its ``held``."""
+        with self.lock:
+            return self.generation, self.held
+
+    @cython.cfunc
+    def obtain(self, trie: TokenTrie, number: cython.int, root: cython.int, cells: cython.p_int, n: cython.int,
+               h: cython.ulonglong):
+        """The same, made and entered: the object. The caller keeps it, for the generation may be another by then."""
+        found: RegionTokens
+        partition: bytes = self.partitions[number]
+        text: cython.p_const_uchar = partition
+        n_classes: cython.int = max(partition) + 1
+        ok: cython.bint
+        i: cython.int
+        found = RegionTokens(trie, self.class_trie(trie, number), root)
+        found.number = number
+        found.hash = h
+        with cython.nogil:
+            ok = found.run(text, n_classes, cells, n)
+        if not ok:
+            raise MemoryError
+        full: cython.bint = (self.count & 63) == 63 and self.region_bytes() > MAX_BYTES
+        with self.lock:
+            if full or self.count >= MAX_REGIONS:
+                self._begin()
+            if self.count * 2 >= self.size:
+                self._grow()
+            i = cython.cast(cython.int, h & (self.size - 1))
+            while self.slots[i]:
+                i = (i + 1) & (self.size - 1)
+            self.held.append(found)
+            if cython.compiled:
+                self.slots[i] = cython.cast(cython.p_void, found)
+            else:
+                self.slots[i] = found
+            self.count += 1
+        return found
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _grow(self) -> cython.int:
+        i: cython.int
+        j: cython.int
+        size: cython.int = self.size * 4
+        slots: cython.pp_void = _slots(size)
+        if not slots:
+            raise MemoryError
+        for i in range(self.size):
+            if self.slots[i]:
+                j = cython.cast(cython.int, _hash_of(cython.cast(RegionTokens, self.slots[i])) & (size - 1))
+                while slots[j]:
+                    j = (j + 1) & (size - 1)
+                slots[j] = self.slots[i]
+        if cython.compiled:
+            free(self.slots)
+        self.slots = slots
+        self.size = size
+        return 0
+
+    def region_bytes(self):
+        """Bytes of the regions' rows and lists."""
+        one: RegionTokens
+        total: cython.longlong = 0
+        for one in list(self.held):
+            total += one.bytes_held
+        return total
+
+    def memory(self):
+        """Bytes held, class tries included."""
+        return self.region_bytes() + sum(trie.memory() for trie in list(self.tries.values()))
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _slots(n: cython.int) -> cython.pp_void:
+    """``n`` empty slots; NULL when memory is out."""
+    if cython.compiled:
+        i: cython.int
+        made: cython.pp_void = cython.cast(cython.pp_void, realloc(cython.NULL, n * cython.sizeof(cython.p_void)))
+        if made:
+            for i in range(n):
+                made[i] = cython.NULL
+        return made
+    else:
+        return [None] * n
