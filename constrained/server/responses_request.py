@@ -1,0 +1,98 @@
+"""A request of the Responses API as a chat request.
+
+``input`` is a text or a list of items: messages, the model's function calls, their outputs, reasoning (which is passed
+over). Tools are flat. State kept by the server (``previous_response_id``, ``conversation``) and built-in tools are
+refused.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from constrained.server.chat_request import ChatRequest, read_tools, template_arguments
+from constrained.server.fields import Fields
+from constrained.server.formats import text_format
+from constrained.server.messages import MAX_MESSAGES, ROLES, content_text, parsed_arguments
+from constrained.server.problems import bad_request
+from constrained.server.sampling import MAX_TOP_LOGPROBS, SAMPLING_FIELDS, sampling_params
+from constrained.server.settings import ServerSettings
+
+__all__ = ["read_responses"]
+
+KNOWN = (SAMPLING_FIELDS - {"n", "max_tokens", "max_completion_tokens"}) | {
+    "model", "input", "instructions", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls", "text",
+    "reasoning", "reasoning_effort", "include", "metadata", "store", "user", "truncation", "top_logprobs",
+    "service_tier", "safety_identifier", "prompt_cache_key", "background", "previous_response_id", "conversation",
+    "prompt", "max_tool_calls", "chat_template_kwargs", "context_management", "prompt_cache_retention",
+    "prompt_cache_options", "moderation"}
+REFUSED = ("previous_response_id", "conversation", "prompt", "background")
+
+
+def read_responses(fields: Fields, settings: ServerSettings) -> ChatRequest:
+    """Raises :class:`ApiError` naming the field that is wrong."""
+    fields.check_known(frozenset(KNOWN))
+    for name in REFUSED:
+        if fields.value.get(name):
+            raise fields.wrong(name, "is not supported: this server keeps no state", "unsupported_parameter")
+    form = fields.object("text")
+    constraint = None
+    if form is not None:
+        form.check_known(frozenset({"format", "verbosity"}), strict=True)
+        inner = form.object("format")
+        constraint = None if inner is None else text_format(inner, settings.json_whitespace)
+    tools, constraint = read_tools(fields, constraint, settings, flat=True)
+    top = fields.integer("top_logprobs", low=0, high=MAX_TOP_LOGPROBS)
+    wants = "message.output_text.logprobs" in fields.items("include", limit=50)
+    logprobs = (top or 0) if wants or top else None
+    arguments = template_arguments(fields)
+    reasoning = fields.object("reasoning")
+    if reasoning is not None and reasoning.text("effort", limit=40):
+        arguments["reasoning_effort"] = reasoning.text("effort")
+        if reasoning.text("effort") == "none":
+            arguments["enable_thinking"] = False
+    params = sampling_params(Fields({**fields.value, "n": 1}, fields.path), settings,
+                             constrained=constraint is not None or tools is not None, logprobs=logprobs,
+                             skip_special_tokens=tools is None)
+    return ChatRequest(fields.text("model", "", limit=500) or "", _messages(fields), params, constraint,
+                       fields.flag("stream"), True, logprobs, arguments, tools)
+
+
+def _messages(fields: Fields) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = []
+    instructions = fields.text("instructions")
+    if instructions:
+        messages.append({"role": "system", "content": instructions})
+    value = fields.value.get("input")
+    if isinstance(value, str):
+        messages.append({"role": "user", "content": value})
+    else:
+        for item in fields.objects("input", limit=MAX_MESSAGES):
+            _add_item(item, messages)
+    if not any(message["role"] != "system" for message in messages) and not messages:
+        raise bad_request("input: is required", "input")
+    return messages
+
+
+def _add_item(item: Fields, messages: list[dict[str, Any]]) -> None:
+    kind = item.text("type", "message", limit=60)
+    if kind == "message":
+        role = item.needed_text("role", limit=40)
+        if role not in ROLES:
+            raise item.wrong("role", f"must be one of {', '.join(sorted(ROLES))}")
+        messages.append({"role": ROLES[role], "content": content_text(item, "content", needed=True) or ""})
+    elif kind in ("function_call", "custom_tool_call"):
+        text = item.text("input" if kind == "custom_tool_call" else "arguments", "") or ""
+        called = {"name": item.needed_text("name", limit=256),
+                  "arguments": {"input": text} if kind == "custom_tool_call" else parsed_arguments(text)}
+        call = {"id": item.needed_text("call_id", limit=256), "type": "function", "function": called}
+        if messages and messages[-1]["role"] == "assistant" and "tool_calls" in messages[-1]:
+            messages[-1]["tool_calls"].append(call)
+        else:
+            messages.append({"role": "assistant", "content": "", "tool_calls": [call]})
+    elif kind in ("function_call_output", "custom_tool_call_output"):
+        output = item.value.get("output")
+        text = content_text(item, "output") or "" if isinstance(output, (str, list)) else json.dumps(output)
+        messages.append({"role": "tool", "content": text, "tool_call_id": item.needed_text("call_id", limit=256)})
+    elif kind != "reasoning":
+        raise item.wrong("type", f"items of type {kind!r} are not supported", "unsupported_parameter")
