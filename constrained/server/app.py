@@ -21,9 +21,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from constrained.server.chat import chat_completions
+from constrained.server.completions import completions
 from constrained.server.engine import Engine
 from constrained.server.info import health, list_models, metrics, one_model, tokenize
 from constrained.server.problems import ApiError, from_library
+from constrained.server.responses import responses
 
 __all__ = ["create_app"]
 
@@ -47,6 +49,8 @@ def create_app(engine: Engine, *, close_engine: bool = True) -> ASGIApp:
 
     app = Starlette(routes=[
         route("/v1/chat/completions", chat_completions),
+        route("/v1/completions", completions),
+        route("/v1/responses", responses),
         route("/v1/models", list_models, "GET"),
         route("/v1/models/{name:path}", one_model, "GET"),
         route("/health", health, "GET"),

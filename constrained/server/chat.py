@@ -18,13 +18,14 @@ from starlette.responses import Response
 from constrained.decoder.request import TokenEvent
 from constrained.decoder.service import RequestHandle
 from constrained.server.chat_request import ChatRequest, read_chat
-from constrained.server.choices import Choice, failure, logprob_entries, usage_of
-from constrained.server.compiling import Compiled
-from constrained.server.deltas import ArgumentsDelta, Delta, ReasoningDelta, TextDelta, ToolCallStart
+from constrained.server.choices import Call, Choice, failure, logprob_entries, usage_of
+from constrained.server.deltas import Delta
 from constrained.server.engine import Engine
 from constrained.server.fields import parse_body
 from constrained.server.http import EventStream, Watch, json_response, read_body
+from constrained.server.prepare import Prepared, prepare
 from constrained.server.reports import report_headers, report_of
+from constrained.toolcalls import ArgumentsDelta, ReasoningDelta, TextDelta, ToolCallEnd, ToolCallStart
 
 __all__ = ["chat_completions"]
 
@@ -36,10 +37,9 @@ async def chat_completions(request: Request, engine: Engine, request_id: str) ->
     settings = engine.settings
     chat = read_chat(parse_body(await read_body(request, settings.max_body_bytes, settings.body_seconds)), settings)
     model = engine.known_model(chat.model)
-    compiled = await engine.grammar(chat.constraint)
-    prompt = await engine.chat_prompt(chat.messages, **chat.template_arguments)
-    handle = engine.submit(prompt, chat.params, compiled)
-    answer = _Answer(engine, chat, model, f"chatcmpl-{request_id}", handle, compiled)
+    prepared = await prepare(engine, chat)
+    handle = engine.submit(prepared.prompt, prepared.params, prepared.compiled)
+    answer = _Answer(engine, chat, model, f"chatcmpl-{request_id}", handle, prepared)
     if chat.stream:
         try:
             async with Watch(request.receive, handle.cancel):
@@ -47,27 +47,27 @@ async def chat_completions(request: Request, engine: Engine, request_id: str) ->
         except BaseException:
             handle.cancel()
             raise
-        return EventStream(answer.chunks(first), handle.cancel, settings.write_seconds, report_headers(compiled),
-                           answer.gone)
+        return EventStream(answer.chunks(first), handle.cancel, settings.write_seconds,
+                           report_headers(prepared.relaxed), answer.gone)
     async with Watch(request.receive, handle.cancel) as watch:
         body = await answer.whole()
     if watch.gone:
         answer.gone()
-    return json_response(body, headers=report_headers(compiled))
+    return json_response(body, headers=report_headers(prepared.relaxed))
 
 
 class _Answer:
     """A request's outputs on their way to the client."""
 
     def __init__(self, engine: Engine, chat: ChatRequest, model: str, answer_id: str, handle: RequestHandle,
-                 compiled: Compiled | None) -> None:
+                 prepared: Prepared) -> None:
         self.engine = engine
         self.chat = chat
         self.handle = handle
-        self.compiled = compiled
+        self.relaxed = prepared.relaxed
         self.head = {"id": answer_id, "object": "chat.completion", "created": int(time.time()), "model": model,
                      "system_fingerprint": engine.fingerprint}
-        self.choices = [Choice(engine.reader(), answer_id) for _ in range(chat.params.n)]
+        self.choices = [Choice(prepared.reader(), answer_id, prepared.customs) for _ in range(chat.params.n)]
 
     def gone(self) -> None:
         """The client hung up."""
@@ -89,7 +89,7 @@ class _Answer:
                 if event.finish_reason in ("error", "cancelled"):
                     raise await failure(self.handle, event.index)
         return {**self.head, "choices": [self._choice(i, choice) for i, choice in enumerate(self.choices)],
-                "usage": self._usage(), **report_of(self.compiled)}
+                "usage": self._usage(), **report_of(self.relaxed)}
 
     def _choice(self, index: int, choice: Choice) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": choice.text or (None if choice.calls else ""),
@@ -97,9 +97,7 @@ class _Answer:
         if choice.reasoning:
             message["reasoning"] = message["reasoning_content"] = choice.reasoning
         if choice.calls:
-            message["tool_calls"] = [{"id": call.id, "type": "function",
-                                      "function": {"name": call.name, "arguments": call.arguments}}
-                                     for call in choice.calls]
+            message["tool_calls"] = [_call(call, call.arguments) for call in choice.calls]
         logprobs = None
         if self.chat.logprobs is not None:
             logprobs = {"content": logprob_entries(self.engine, choice.logprobs), "refusal": None}
@@ -129,6 +127,8 @@ class _Answer:
                 logprobs = None if plain else {"content": logprob_entries(self.engine, list(event.logprobs)),
                                                "refusal": None}
                 for delta in deltas or ([TextDelta("")] if event.logprobs else []):
+                    if isinstance(delta, ToolCallEnd):
+                        continue
                     parts.append(_chunk(head, tail, event.index, _delta(choice, delta), logprobs))
                     logprobs = None
                 if event.finish_reason in ("error", "cancelled"):
@@ -142,7 +142,7 @@ class _Answer:
                 yield "".join(parts).encode()
             events = await self.handle.next_events()
         usage = self._usage()
-        report = report_of(self.compiled)
+        report = report_of(self.relaxed)
         if self.chat.include_usage:
             value = {**self.head, "object": "chat.completion.chunk", "choices": [], "usage": usage, **report}
             yield f"data: {json.dumps(value)}\n\n".encode()
@@ -180,10 +180,17 @@ def _delta(choice: Choice, delta: Delta) -> dict[str, Any]:
     if isinstance(delta, ReasoningDelta):
         return {"reasoning": delta.text, "reasoning_content": delta.text}
     if isinstance(delta, ToolCallStart):
-        call = choice.calls[delta.index]
-        return {"tool_calls": [{"index": delta.index, "id": call.id, "type": "function",
-                                "function": {"name": call.name, "arguments": ""}}]}
+        return {"tool_calls": [{"index": delta.index, **_call(choice.calls[delta.index], "")}]}
     if isinstance(delta, ArgumentsDelta):
+        if choice.calls[delta.index].custom:
+            return {"tool_calls": [{"index": delta.index, "custom": {"input": delta.text}}]}
         return {"tool_calls": [{"index": delta.index, "function": {"arguments": delta.text}}]}
     return {}
+
+
+def _call(call: Call, text: str) -> dict[str, Any]:
+    """A tool call as OpenAI's messages have it."""
+    if call.custom:
+        return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": text}}
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": text}}
 

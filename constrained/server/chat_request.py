@@ -13,13 +13,15 @@ from constrained.server.messages import chat_messages
 from constrained.server.problems import bad_request
 from constrained.server.sampling import SAMPLING_FIELDS, chat_logprobs, sampling_params
 from constrained.server.settings import ServerSettings
+from constrained.server.tools import Tools, read_tools
 
 __all__ = ["ChatRequest", "read_chat", "template_arguments"]
 
 KNOWN = SAMPLING_FIELDS | CONSTRAINT_FIELDS | {
     "model", "messages", "stream", "stream_options", "logprobs", "top_logprobs", "tools", "tool_choice",
-    "parallel_tool_calls", "reasoning_effort", "user", "metadata", "store", "chat_template_kwargs", "service_tier",
-    "safety_identifier", "prompt_cache_key", "prompt_cache_options", "verbosity", "modalities", "include_reasoning"}
+    "parallel_tool_calls", "functions", "function_call", "reasoning_effort", "user", "metadata", "store",
+    "chat_template_kwargs", "service_tier", "safety_identifier", "prompt_cache_key", "prompt_cache_options",
+    "verbosity", "modalities", "include_reasoning"}
 
 TEMPLATE_SWITCHES = frozenset({"enable_thinking", "thinking", "reasoning_effort"})
 """What a request may hand to the chat template."""
@@ -37,6 +39,7 @@ class ChatRequest:
     include_usage: bool
     logprobs: int | None
     template_arguments: dict[str, Any] = field(default_factory=dict)
+    tools: Tools | None = None
 
 
 def read_chat(fields: Fields, settings: ServerSettings) -> ChatRequest:
@@ -48,17 +51,17 @@ def read_chat(fields: Fields, settings: ServerSettings) -> ChatRequest:
         if kind != "text":
             raise fields.wrong("modalities", "this server writes text only", "unsupported_parameter")
     constraint = read_constraint(fields, settings.json_whitespace)
-    if fields.items("tools", limit=1_000):
-        raise bad_request("tools: tool calls are not built into this version", "tools", "unsupported_parameter")
+    tools = read_tools(fields)
     stream = fields.flag("stream")
     options = fields.object("stream_options")
     if options is not None and not stream:
         raise bad_request("stream_options: only with stream: true", "stream_options")
     logprobs = chat_logprobs(fields)
     return ChatRequest(
-        model, messages, sampling_params(fields, settings, constrained=constraint is not None, logprobs=logprobs),
+        model, messages, sampling_params(fields, settings, constrained=constraint is not None or tools is not None,
+                                         logprobs=logprobs),
         constraint, stream, options is not None and options.flag("include_usage"), logprobs,
-        template_arguments(fields))
+        template_arguments(fields), tools)
 
 
 def template_arguments(fields: Fields) -> dict[str, Any]:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from constrained.decoder.logprobs import TokenLogprob
 from constrained.decoder.request import Completion, TokenEvent
 from constrained.decoder.service import RequestHandle
-from constrained.server.deltas import (
-    ArgumentsDelta,
-    Delta,
-    Reader,
-    ReasoningDelta,
-    TextDelta,
-    ToolCallEnd,
-    ToolCallStart,
-)
+from constrained.server.deltas import Delta, Reader
 from constrained.server.engine import Engine
 from constrained.server.problems import ApiError, from_library
+from constrained.toolcalls import ArgumentsDelta, ReasoningDelta, TextDelta, ToolCallEnd, ToolCallStart
 
 __all__ = ["Call", "Choice", "failure", "logprob_entries", "usage_of"]
 
@@ -26,24 +20,26 @@ NEVER = -9999.0
 
 
 class Call:
-    """A tool call as it comes."""
+    """A tool call as it comes. ``custom``: its arguments are the plain input of a custom tool."""
 
-    __slots__ = ("arguments", "id", "name")
+    __slots__ = ("arguments", "custom", "id", "name")
 
-    def __init__(self, name: str, call_id: str) -> None:
+    def __init__(self, name: str, call_id: str, *, custom: bool) -> None:
         self.name = name
         self.id = call_id
+        self.custom = custom
         self.arguments = ""
 
 
 class Choice:
     """One of the ``n`` outputs of a request."""
 
-    __slots__ = ("_parts", "_reasoning", "_request_id", "calls", "finish_reason", "logprobs", "reader",
+    __slots__ = ("_customs", "_parts", "_reasoning", "_request_id", "calls", "finish_reason", "logprobs", "reader",
                  "reasoning_tokens")
 
-    def __init__(self, reader: Reader, request_id: str) -> None:
+    def __init__(self, reader: Reader, request_id: str, customs: Collection[str] = ()) -> None:
         self.reader = reader
+        self._customs = customs
         self.calls: list[Call] = []
         self.logprobs: list[TokenLogprob] = []
         self.finish_reason: str | None = None
@@ -65,7 +61,7 @@ class Choice:
     def take(self, event: TokenEvent) -> list[Delta]:
         """What an event adds."""
         deltas = self.reader.feed(event.text) if event.text else []
-        if self.reader.reasoning:
+        if deltas and all(isinstance(delta, ReasoningDelta) for delta in deltas):
             self.reasoning_tokens += len(event.token_ids)
         if event.finish_reason is not None:
             deltas += self.reader.finish()
@@ -83,7 +79,8 @@ class Choice:
         elif isinstance(delta, ReasoningDelta):
             self._reasoning.append(delta.text)
         elif isinstance(delta, ToolCallStart):
-            self.calls.append(Call(delta.name, f"call_{self._request_id[-24:]}_{len(self.calls)}"))
+            self.calls.append(Call(delta.name, f"call_{self._request_id[-24:]}_{len(self.calls)}",
+                                   custom=delta.name in self._customs))
         elif isinstance(delta, ArgumentsDelta):
             self.calls[delta.index].arguments += delta.text
         elif isinstance(delta, ToolCallEnd):

@@ -55,7 +55,7 @@ def compile_one(constraint: Constraint, info: TokenizerInfo, limits: Limits) -> 
     """The answer to one job, never an exception but ``MemoryError``."""
     started = time.perf_counter()
     try:
-        grammar, relaxed = build_grammar(constraint, limits)
+        grammar, relaxed = build_grammar(constraint, limits, info)
         matcher = GrammarMatcher(compile_rules(grammar.rules, info, limits))
         row = np.zeros((1, (info.vocab_size + 31) // 32), dtype=np.int32)
         matcher.fill_next_token_bitmask(row)

@@ -68,13 +68,13 @@ async def completions(request: Request, engine: Engine, request_id: str) -> Resp
             async with Watch(request.receive, answer.leave):
                 await asyncio.wait([asyncio.ensure_future(handle._ready()) for handle in handles],
                                    return_when=asyncio.FIRST_COMPLETED)
-            return EventStream(answer.chunks(), answer.leave, settings.write_seconds, report_headers(compiled))
+            return EventStream(answer.chunks(), answer.leave, settings.write_seconds, report_headers(answer.relaxed))
         async with Watch(request.receive, answer.leave):
             body = await answer.whole()
     except BaseException:
         answer.leave()
         raise
-    return json_response(body, headers=report_headers(compiled))
+    return json_response(body, headers=report_headers(answer.relaxed))
 
 
 async def _prompts(fields: Fields, engine: Engine) -> list[list[int]]:
@@ -107,7 +107,7 @@ class _Answer:
                  compiled: Compiled | None, echoes: list[str], n: int) -> None:
         self.engine = engine
         self.handles = handles
-        self.compiled = compiled
+        self.relaxed = None if compiled is None else compiled.relaxed
         self.n = n
         self.echoes = echoes
         options = fields.object("stream_options")
@@ -134,7 +134,7 @@ class _Answer:
         found = [{"index": i, "text": self.echoes[i // self.n] + choice.text,
                   "logprobs": self._logprobs(i, choice.logprobs) if self.logprobs else None,
                   "finish_reason": choice.finish_reason} for i, choice in enumerate(self.choices)]
-        return {**self.head, "choices": found, "usage": self._usage(), **report_of(self.compiled)}
+        return {**self.head, "choices": found, "usage": self._usage(), **report_of(self.relaxed)}
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """The stream: events of all prompts as they come."""
@@ -172,7 +172,7 @@ class _Answer:
                     yield b"".join(parts)
             usage = self._usage()
             if self.include_usage:
-                value = {**self.head, "choices": [], "usage": usage, **report_of(self.compiled)}
+                value = {**self.head, "choices": [], "usage": usage, **report_of(self.relaxed)}
                 yield f"data: {json.dumps(value)}\n\n".encode()
             yield b"data: [DONE]\n\n"
         finally:

@@ -17,6 +17,7 @@ from constrained.errors import ConstrainedError
 from constrained.frontends.json_schema.coverage import coverage
 from constrained.grammar.combinators import choice
 from constrained.limits import Limits
+from constrained.vocabulary import TokenizerInfo
 
 __all__ = ["KINDS", "Constraint", "Relaxed", "build_grammar"]
 
@@ -54,7 +55,7 @@ class Constraint:
         return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def build_grammar(constraint: Constraint, limits: Limits) -> tuple[Grammar, list[Relaxed]]:
+def build_grammar(constraint: Constraint, limits: Limits, info: TokenizerInfo) -> tuple[Grammar, list[Relaxed]]:
     """The grammar, and what of it was relaxed. Raises :class:`ConstrainedError` as the front ends do."""
     source, kind = constraint.source, constraint.kind
     if kind == "json_schema":
@@ -65,13 +66,32 @@ def build_grammar(constraint: Constraint, limits: Limits) -> tuple[Grammar, list
         return Grammar.from_ebnf(source, limits=limits), []
     if kind == "choice":
         return Grammar.of(choice(*json.loads(source))), []
-    if kind in ("lark", "structural_tag"):
-        make = getattr(Grammar, f"from_{kind}", None)
+    if kind == "structural_tag":
+        tag = json.loads(source)
+        _lay_out(tag, constraint.layout)
+        return Grammar.from_structural_tag(tag, tokenizer_info=info, strict_mode=False, limits=limits), []
+    if kind == "lark":
+        make = getattr(Grammar, "from_lark", None)
         if make is None:
-            raise ConstrainedError(f"{kind.replace('_', ' ')} constraints are not built into this version")
-        grammar: Grammar = make(source if kind == "lark" else json.loads(source), limits=limits)
+            raise ConstrainedError("Lark grammars are not built into this version")
+        grammar: Grammar = make(source, limits=limits)
         return grammar, []
     raise ConstrainedError(f"unknown kind of constraint {kind!r:.50}")
+
+
+def _lay_out(tag: Any, layout: str) -> None:
+    """Bound the whitespace of every JSON value in a structural tag that this server wrote itself."""
+    most = {"line": 1, "compact": 0}.get(layout)
+    stack = [tag] if most is not None else []
+    while stack:
+        node = stack.pop()
+        if isinstance(node, list):
+            stack.extend(node)
+        elif isinstance(node, dict):
+            if node.get("type") == "json_schema" and "json_schema" in node:
+                node.setdefault("max_whitespace_cnt", most)
+            else:
+                stack.extend(node.values())
 
 
 def _json_schema(constraint: Constraint, limits: Limits) -> tuple[Grammar, list[Relaxed]]:

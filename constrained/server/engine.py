@@ -25,10 +25,10 @@ from constrained.engine.matcher import GrammarMatcher
 from constrained.errors import ConstrainedError
 from constrained.server.compiling import Compiled, CompileService
 from constrained.server.constraint import Constraint
-from constrained.server.deltas import PlainReader, Reader
 from constrained.server.metrics import Metrics
 from constrained.server.problems import ApiError, bad_request, from_library
 from constrained.server.settings import ServerSettings
+from constrained.server.tools import Tools, format_of, in_words
 from constrained.vocabulary import TokenizerInfo
 
 __all__ = ["Engine"]
@@ -58,6 +58,12 @@ class Engine:
                                       eos_token=self._written("eos"))
         bos = scheduler.model.config.bos_token_id
         self._bos = [bos] if add_bos and bos is not None else []
+        self.tool_format = format_of(settings.tool_format, chat_template, self.info.token_ids_by_text)
+        marks = self.tool_format.think
+        self.think = marks if (settings.reasoning == "auto" and marks is not None and chat_template is not None
+                               and marks[0] in chat_template) else None
+        """The marks around the model's reasoning, None where it does not reason."""
+        self._knows_tools = chat_template is not None and "tools" in chat_template
         self._threads = ThreadPoolExecutor(2, "constrained-encode")
         self._budget: Budget = "close" if settings.at_limit == "close" else "cut"
         self.draining = False
@@ -85,15 +91,19 @@ class Engine:
 
     # -- prompts -----------------------------------------------------------------------------------------------
 
-    async def chat_prompt(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] | None = None,
+    async def chat_prompt(self, messages: Sequence[Mapping[str, Any]], tools: Tools | None = None,
                           **extra: Any) -> list[int]:
         """Token ids of a chat. Control tokens in the messages' text stay text. Raises :class:`ApiError`."""
+        shown = None if tools is None else tools.template
+        if not self._knows_tools:
+            messages, shown = in_words(messages, tools), None
+
         def work() -> list[int]:
-            return encode_chat(self._template, self.info, messages, tools=tools, **extra)
+            return encode_chat(self._template, self.info, messages, tools=shown, **extra)
 
         size = sum(len(str(message.get("content"))) for message in messages)
         try:
-            if size <= INLINE_CHARS and not tools:
+            if size <= INLINE_CHARS and tools is None:
                 return work()
             return await asyncio.get_running_loop().run_in_executor(self._threads, work)
         except ConstrainedError as error:
@@ -127,10 +137,6 @@ class Engine:
     def fingerprint(self) -> str:
         """Equal for answers by the same vocabulary and version."""
         return f"fp_{self.info.fingerprint[:12]}"
-
-    def reader(self) -> Reader:
-        """A reader for one output."""
-        return PlainReader()
 
     def known_model(self, name: str) -> str:
         """The name to answer with. Raises :class:`ApiError` (404) for another model's where that matters."""

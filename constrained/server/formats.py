@@ -64,7 +64,7 @@ def _simple_format(form: Fields, kind: str, layout: str) -> Constraint | None:
         return Constraint("json_schema", JSON_OBJECT, layout, param=form.name("type"))
     if kind == "structural_tag":
         form.check_known(frozenset({"type", "format", "structures", "triggers"}), strict=True)
-        return Constraint("structural_tag", json.dumps(form.value), layout, param=form.path)
+        return Constraint("structural_tag", json.dumps(form.value), param=form.path)
     if kind in ("regex", "grammar", "ebnf"):
         raise form.wrong("type", f"{kind!r} is not a response format; use structured_outputs: {{\"{kind}\": ...}}")
     raise form.wrong("type", "must be text, json_object, json_schema or structural_tag")
@@ -106,7 +106,7 @@ def _structured_outputs(fields: Fields, layout: str) -> Constraint | None:
             raise form.wrong(key, "must be a list of non-empty texts")
         return Constraint("choice", json.dumps(texts), param=param)
     if key == "structural_tag":
-        return Constraint("structural_tag", _tag_text(form, value), layout, param=param)
+        return Constraint("structural_tag", _tag_text(form, value), param=param)
     text = form.needed_text(key)
     if key == "regex":
         return Constraint("regex", text, param=param)

@@ -7,23 +7,22 @@ Only constraints with ``strict: false`` can be relaxed, and unknown ``format`` n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from constrained.server.compiling import Compiled
+from constrained.server.constraint import Relaxed
 
 __all__ = ["report_headers", "report_of"]
 
 
-def report_of(compiled: Compiled | None) -> dict[str, Any]:
-    """The body's field; nothing where nothing was asked for."""
-    if compiled is None:
+def report_of(relaxed: Sequence[Relaxed] | None) -> dict[str, Any]:
+    """The body's field; nothing (None) where nothing was asked for."""
+    if relaxed is None:
         return {}
-    relaxed = [{"pointer": pointer, "reason": reason} for pointer, reason in compiled.relaxed]
-    return {"constraint_report": {"exact": not relaxed, "relaxed": relaxed}}
+    found = [{"pointer": pointer, "reason": reason} for pointer, reason in relaxed]
+    return {"constraint_report": {"exact": not found, "relaxed": found}}
 
 
-def report_headers(compiled: Compiled | None) -> dict[str, str]:
+def report_headers(relaxed: Sequence[Relaxed] | None) -> dict[str, str]:
     """A warning header where something was relaxed."""
-    if compiled is None or not compiled.relaxed:
-        return {}
-    return {"x-constraint-relaxed": str(len(compiled.relaxed))}
+    return {"x-constraint-relaxed": str(len(relaxed))} if relaxed else {}

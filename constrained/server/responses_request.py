@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from constrained.server.chat_request import ChatRequest, read_tools, template_arguments
+from constrained.server.chat_request import ChatRequest, template_arguments
 from constrained.server.fields import Fields
 from constrained.server.formats import text_format
 from constrained.server.messages import MAX_MESSAGES, ROLES, content_text, parsed_arguments
 from constrained.server.problems import bad_request
 from constrained.server.sampling import MAX_TOP_LOGPROBS, SAMPLING_FIELDS, sampling_params
 from constrained.server.settings import ServerSettings
+from constrained.server.tools import read_tools
 
 __all__ = ["read_responses"]
 
@@ -41,7 +42,7 @@ def read_responses(fields: Fields, settings: ServerSettings) -> ChatRequest:
         form.check_known(frozenset({"format", "verbosity"}), strict=True)
         inner = form.object("format")
         constraint = None if inner is None else text_format(inner, settings.json_whitespace)
-    tools, constraint = read_tools(fields, constraint, settings, flat=True)
+    tools = read_tools(fields, flat=True)
     top = fields.integer("top_logprobs", low=0, high=MAX_TOP_LOGPROBS)
     wants = "message.output_text.logprobs" in fields.items("include", limit=50)
     logprobs = (top or 0) if wants or top else None
@@ -52,8 +53,7 @@ def read_responses(fields: Fields, settings: ServerSettings) -> ChatRequest:
         if reasoning.text("effort") == "none":
             arguments["enable_thinking"] = False
     params = sampling_params(Fields({**fields.value, "n": 1}, fields.path), settings,
-                             constrained=constraint is not None or tools is not None, logprobs=logprobs,
-                             skip_special_tokens=tools is None)
+                             constrained=constraint is not None or tools is not None, logprobs=logprobs)
     return ChatRequest(fields.text("model", "", limit=500) or "", _messages(fields), params, constraint,
                        fields.flag("stream"), True, logprobs, arguments, tools)
 
@@ -69,7 +69,7 @@ def _messages(fields: Fields) -> list[dict[str, Any]]:
     else:
         for item in fields.objects("input", limit=MAX_MESSAGES):
             _add_item(item, messages)
-    if not any(message["role"] != "system" for message in messages) and not messages:
+    if not messages:
         raise bad_request("input: is required", "input")
     return messages
 

@@ -1,0 +1,96 @@
+"""A chat request made ready to run: its prompt, its grammar with tools and reasoning in it, and its readers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from constrained.decoder.sampling_params import SamplingParams
+from constrained.errors import ConstrainedError
+from constrained.frontends.structural_tag import Thinking
+from constrained.server.chat_request import ChatRequest
+from constrained.server.compiling import Compiled
+from constrained.server.constraint import Constraint, Relaxed
+from constrained.server.deltas import PlainReader, Reader, ThinkingReader, ToolReader
+from constrained.server.engine import Engine
+from constrained.server.problems import ApiError, from_library
+from constrained.server.tools import Tools, constraint_format
+
+__all__ = ["Prepared", "prepare"]
+
+TAIL = 64
+"""Tokens at the end of a prompt that are looked at for an open think section."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What is submitted, and how its outputs are read."""
+
+    prompt: list[int]
+    params: SamplingParams
+    compiled: Compiled | None
+    reader: Callable[[], Reader]
+    customs: Collection[str]
+    relaxed: list[Relaxed] | None
+    """What of the constraints is not enforced; None where there are none."""
+
+
+async def prepare(engine: Engine, chat: ChatRequest) -> Prepared:
+    """Raises :class:`ApiError`."""
+    tools = chat.tools
+    prompt = await engine.chat_prompt(chat.messages, tools, **chat.template_arguments)
+    thinking = _thinking(engine, prompt, chat)
+    constraint = chat.constraint
+    if tools is not None:
+        constraint = tools.constraint(engine.tool_format, constraint, thinking)
+    elif thinking is not None and constraint is not None:
+        content = thinking.before(constraint_format(constraint))
+        constraint = Constraint("structural_tag", json.dumps({"type": "structural_tag", "format": content}),
+                                constraint.layout, param=constraint.param)
+    try:
+        compiled = await engine.grammar(constraint)
+    except ApiError as error:
+        if tools is not None and error.status == 400:
+            await _find_culprit(engine, tools, chat)
+        raise
+    skip = tools is None and (thinking is None or not any(
+        text in engine.info.token_ids_by_text for text in (thinking.begin, thinking.end)))
+    relaxed = None if compiled is None else [*compiled.relaxed, *(() if tools is None else tools.relaxed)]
+    return Prepared(prompt, chat.params if skip else chat.params.updated(skip_special_tokens=False), compiled,
+                    _readers(engine, tools, thinking), () if tools is None else tools.customs, relaxed)
+
+
+def _thinking(engine: Engine, prompt: list[int], chat: ChatRequest) -> Thinking | None:
+    """The think section that the output may have."""
+    if engine.think is None or chat.template_arguments.get("enable_thinking") is False:
+        return None
+    begin, end = engine.think
+    tail = engine.token_text.decode(prompt[-TAIL:], False)
+    found = Thinking.of({"mode": "optional", "prompt": tail}, begin, end)
+    return None if found is None or (not found.opened and tail.rstrip().endswith(end)) else found
+
+
+def _readers(engine: Engine, tools: Tools | None, thinking: Thinking | None) -> Callable[[], Reader]:
+    if tools is not None:
+        fmt = engine.tool_format
+        return lambda: ToolReader(fmt.parser(tools.specs, thinking=thinking), tools.customs)
+    if thinking is not None:
+        return lambda: ThinkingReader(thinking.begin, thinking.end, inside=thinking.opened)
+    return PlainReader
+
+
+async def _find_culprit(engine: Engine, tools: Tools, chat: ChatRequest) -> None:
+    """Raise the error of the one tool whose schema or grammar is wrong, named by its field."""
+    if chat.constraint is not None:
+        await engine.grammar(chat.constraint)
+    for spec in tools.specs:
+        place = tools.places[spec.name]
+        try:
+            await engine.grammar(Constraint("json_schema", json.dumps(spec.schema), param=place))
+        except ApiError as error:
+            if error.status == 400:
+                error.code = "invalid_function_parameters"
+            raise
+        except ConstrainedError as error:
+            raise from_library(error, param=place) from None
