@@ -33,12 +33,14 @@ from constrained.regex.program import (
     AtomicOp,
     BehindOp,
     CharOp,
+    EndOp,
+    Program,
     SplitOp,
     compile_program,
 )
 from constrained.regex.syntax import Node
 
-__all__ = ["determinise"]
+__all__ = ["FREE", "NEVER", "Debt", "Determiniser", "Thread", "determinise"]
 
 WORK_PER_STATE = 100
 
@@ -61,13 +63,15 @@ def determinise(root: Node, limits: Limits, pattern: str = "") -> Dfa:
 
     Raises GrammarLimitError (``max_dfa_states``) and what ``compile_program`` raises.
     """
-    return _Determiniser(root, limits, pattern).run()
+    return Determiniser(compile_program(root, limits, pattern), limits).run()
 
 
-class _Determiniser:
-    def __init__(self, root: Node, limits: Limits, pattern: str) -> None:
+class Determiniser:
+    """What one program's sets, lists and gaps are, found on demand and kept; ``scan`` builds on it too."""
+
+    def __init__(self, program: Program, limits: Limits) -> None:
         self.limits = limits
-        self.program = compile_program(root, limits, pattern)
+        self.program = program
         self.work = limits.max_dfa_states * WORK_PER_STATE
         self.sets: list[frozenset[Thread]] = [frozenset(), frozenset(((DONE, *FREE),))]
         self.set_ids: dict[frozenset[Thread], int] = {members: i for i, members in enumerate(self.sets)}
@@ -174,7 +178,7 @@ class _Determiniser:
         while stack:
             thread = stack.pop()
             place, debt = thread[0], (thread[1], thread[2])
-            if place in (ACCEPT, DONE):
+            if place in (ACCEPT, DONE) or (place > 0 and isinstance(self.program.ops[place], EndOp)):
                 value[debt] = None
             elif place < DONE:
                 rest, exits = self.close_list(place, gap)
@@ -240,8 +244,17 @@ class _Determiniser:
         if key in self.list_closures:
             return self.list_closures[key]
         after, threads = self.lists[~place - 1]
+        movers, exits = self.close_ordered(threads, gap)
+        rest = self.list_place(after, movers) if movers else None
+        self.list_closures[key] = (rest, tuple(dict.fromkeys(debt for _, debt in exits)))
+        return self.list_closures[key]
+
+    def close_ordered(self, threads: tuple[Thread, ...],
+                      gap: int) -> tuple[tuple[Thread, ...], tuple[tuple[int, Debt], ...]]:
+        """Threads in order of preference at a gap: those that read on, and the ends that are reached with what each
+        takes, above all that nothing preferred ever gets to an end."""
         movers: dict[Thread, None] = {}
-        exits: dict[Debt, None] = {}
+        exits: dict[tuple[int, Debt], None] = {}
         guards: list[Debt] = [FREE]  # what keeps the threads still to come from being cut
         seen: set[Thread] = set()
         stack = list(reversed(threads))
@@ -252,7 +265,7 @@ class _Determiniser:
             seen.add(thread)
             spot, debt = thread[0], (thread[1], thread[2])
             accepted: Value = ()
-            if spot == ACCEPT:
+            if spot == ACCEPT or (spot > 0 and isinstance(self.program.ops[spot], EndOp)):
                 accepted = (debt,)
             elif spot < DONE:
                 rest, inner = self.close_list(spot, gap)
@@ -278,15 +291,13 @@ class _Determiniser:
                     joint = self.both(claim, guard)
                     joint = joint and self.both(joint, (preferred, NO_SETS))
                     if joint is not None:
-                        exits[joint] = None
+                        exits[(spot, joint)] = None
                 against = self.negation((claim,))
                 guards = list(dict.fromkeys(
                     joint for guard in guards for one in against
                     if (joint := self.both(guard, one)) is not None))
         self.spend(len(seen))
-        rest_place = self.list_place(after, tuple(movers)) if movers else None
-        self.list_closures[key] = (rest_place, tuple(exits))
-        return self.list_closures[key]
+        return tuple(movers), tuple(exits)
 
     # -- reading a character --------------------------------------------------------------------------------------
 

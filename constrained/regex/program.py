@@ -32,7 +32,8 @@ from constrained.regex.syntax import (
 )
 from constrained.regex.width import Width, all_widths
 
-__all__ = ["ACCEPT", "AheadOp", "AtomicOp", "BehindOp", "CharOp", "Op", "Program", "SplitOp", "compile_program"]
+__all__ = ["ACCEPT", "AheadOp", "AtomicOp", "BehindOp", "CharOp", "EndOp", "Op", "Program", "SplitOp", "compile_program",
+           "compile_scanner"]
 
 ACCEPT = 0
 STEPS_PER_STATE = 4
@@ -82,7 +83,14 @@ class AtomicOp:
     next: int
 
 
-Op = CharOp | SplitOp | AheadOp | BehindOp | AtomicOp | None
+@dataclass(slots=True)
+class EndOp:
+    """The end of pattern number ``index`` of a scanner: an ``ACCEPT`` that tells which pattern matched."""
+
+    index: int
+
+
+Op = CharOp | SplitOp | AheadOp | BehindOp | AtomicOp | EndOp | None
 
 
 @dataclass(slots=True)
@@ -118,10 +126,10 @@ class _Compiler:
             self.anchors[key] = _expand(anchor)
         return self.anchors[key]
 
-    def compile(self, root: Node) -> int:
-        """The entry of ``root`` followed by ACCEPT."""
+    def compile(self, root: Node, end: int = ACCEPT) -> int:
+        """The entry of ``root`` followed by ``end``."""
         ops = self.ops
-        current = ACCEPT
+        current = end
         # A task is (what, node, data); "node" compiles in front of ``current``, the others finish one.
         stack: list[tuple[str, Node, list[int]]] = [("node", root, [])]
         while stack:
@@ -264,7 +272,25 @@ def compile_program(root: Node, limits: Limits, pattern: str = "") -> Program:
     """
     _check(root, pattern)
     compiler = _Compiler(limits, pattern)
-    start = compiler.compile(root)
+    return _finished(compiler, compiler.compile(root))
+
+
+def compile_scanner(roots: list[Node], limits: Limits) -> tuple[Program, list[int]]:
+    """One program for several patterns, and the entry of each: pattern i ends in ``EndOp(i)``.
+
+    The patterns are read as ``re.match`` reads them, so each is checked like the body of an atomic group. Raises as
+    ``compile_program``.
+    """
+    compiler = _Compiler(limits, "")
+    starts = []
+    for index, root in enumerate(roots):
+        _check(Atomic(root, 0), "")
+        starts.append(compiler.compile(root, compiler.emit(EndOp(index))))
+    return _finished(compiler, starts[0]), starts
+
+
+def _finished(compiler: _Compiler, start: int) -> Program:
+    """The program as it stands, its characters' classes worked out."""
     partition = partition_of(op.ranges for op in compiler.ops if isinstance(op, CharOp))
     for op in compiler.ops:
         if isinstance(op, CharOp):

@@ -1,0 +1,135 @@
+"""``from_lark``: a Lark grammar as rules, in one of two modes.
+
+``lexer``: exactly the texts that ``Lark(grammar, parser="lalr", lexer="contextual")`` parses: ``lexing`` finds what
+each terminal reads where, ``contexts`` copies the rules by what the parser's state makes a difference to.
+``scannerless``: exactly the texts that ``Lark(grammar, parser="earley", lexer="dynamic_complete")`` parses: a terminal
+may end wherever its pattern's preferred match of what was read ends, and what is ignored may stand between any two.
+
+``docs/lark.md`` says what is read, what is refused and what is added to lark's notation.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+from constrained.errors import UnsatisfiableGrammarError
+from constrained.grammar.ir import Choice, Expr, Literal, Reference, Repeat, RuleSet, Sequence
+from constrained.limits import Limits
+
+from ..text import Source
+from .contexts import annotate
+from .lexing import Lexicon
+from .load import END, Loaded, fail, load
+from .rules import Sketch
+from .scannerless import whole_match
+
+__all__ = ["from_lark"]
+
+MODES = ("lexer", "scannerless")
+
+
+def from_lark(text: str | bytes, *, start: str = "start", mode: str = "lexer", sources: Mapping[str, str] | None = None,
+              import_paths: Iterable[str | os.PathLike[str]] = (), limits: Limits | None = None) -> RuleSet:
+    """Read a Lark grammar.
+
+    Args:
+        text: the grammar, ``str`` or UTF-8 bytes.
+        start: the rule to start with.
+        mode: ``"lexer"`` (LALR with lark's contextual lexer) or ``"scannerless"`` (Earley with dynamic_complete).
+        sources: texts of grammars that ``%import`` may name, by dotted name (``"sub.names"``) or path.
+        import_paths: directories with further grammars. No other file is read, besides lark's own library.
+
+    Raises:
+        GrammarSyntaxError: lark refuses the grammar (line and column where lark tells them), two reductions are in
+            conflict in lexer mode, or (``Unsupported``) something is not done exactly; its name is in the message.
+        UnsatisfiableGrammarError: no text fits. GrammarLimitError: ``max_source_chars``, ``max_nesting``,
+            ``max_dfa_states``, ``max_repeat``. ConstrainedError: lark is not installed.
+    """
+    if mode not in MODES:
+        raise ValueError(f"mode must be one of {', '.join(MODES)}, not {mode!r:.50}")
+    limits = limits or Limits()
+    source = Source(text, limits)
+    loaded = load(source, start=start, lexer=mode == "lexer", limits=limits, sources=sources, import_paths=import_paths)
+    for name in sorted(loaded.declared):
+        fail(source, name, f"%declare {name}: nothing says what this terminal reads", unsupported=True)
+    lexicon = Lexicon(loaded, limits)
+    rules = _lexer(loaded, lexicon) if mode == "lexer" else _scannerless(loaded, lexicon)
+    if rules is None:
+        raise UnsatisfiableGrammarError("no text fits the grammar", hint="look for a rule that always needs itself")
+    return rules
+
+
+def _lexer(loaded: Loaded, lexicon: Lexicon) -> RuleSet | None:
+    sketch, root, readings, ignored_sets = annotate(loaded, lexicon)
+    names = {number: name for found in lexicon.scanned() for name, number in found.items()}
+    writer = _Texts(sketch)
+    texts: list[Expr] = []
+    for ignored, number in readings:
+        skipped = writer.ignored([lexicon.expression(one) for one in sorted(ignored_sets[ignored])], ignored)
+        texts.append(writer.text(names.get(number, END), skipped, None if number == -1 else lexicon.expression(number)))
+    return writer.finished(root, texts)
+
+
+def _scannerless(loaded: Loaded, lexicon: Lexicon) -> RuleSet | None:
+    """The rules as they are; ignored text, each by its first match, before every terminal and at the end."""
+    sketch = Sketch()
+    numbers = {name: sketch.new(name) for name in loaded.by_origin}
+    writer = _Texts(sketch)
+    found = {name: lexicon.scanner(frozenset((name,))).get(name) for name in loaded.ignored}
+    skipped = writer.ignored([lexicon.expression(number) for number in found.values() if number is not None], 0)
+    terminals: dict[str, int] = {}
+    for production in loaded.productions:
+        for symbol in production.symbols:
+            if symbol not in numbers:
+                terminals.setdefault(symbol, len(terminals))
+        sketch.alternatives[numbers[production.origin]].append(
+            tuple([numbers[symbol] if symbol in numbers else ~terminals[symbol] for symbol in production.symbols]))
+    texts: list[Expr | None] = [whole_match(loaded.terminals[name], lexicon.trees[name], loaded.source, lexicon.limits)
+                                for name in terminals]
+    for name, expression in zip(list(terminals), texts, strict=True):
+        if expression is None:  # nothing matches: leave out what needs it
+            for options in sketch.alternatives:
+                options[:] = [one for one in options if ~terminals[name] not in one]
+    root = sketch.new(loaded.start)
+    sketch.alternatives[root].append((numbers[loaded.start], ~len(texts)))
+    written = [writer.text(name, skipped, expression if expression is not None else Choice(()))
+               for name, expression in zip(terminals, texts, strict=True)]
+    return writer.finished(root, [*written, writer.text(END, skipped, None)])
+
+
+class _Texts:
+    """Rules of texts beside those of a sketch: what takes more than a literal is written once."""
+
+    def __init__(self, sketch: Sketch) -> None:
+        self.sketch = sketch
+        self.rules: dict[str, Expr] = {}
+        self.taken = set(sketch.names)
+        self.kept: dict[int, Expr | None] = {}
+
+    def named(self, name: str, body: Expr) -> Reference:
+        fresh, number = name, 1
+        while fresh in self.taken:
+            number += 1
+            fresh = f"{name}.{number}"
+        self.taken.add(fresh)
+        self.rules[fresh] = body
+        return Reference(fresh)
+
+    def ignored(self, parts: list[Expr], number: int) -> Expr | None:
+        """Any number of what is ignored; None if nothing is."""
+        if number not in self.kept:
+            one = parts[0] if len(parts) == 1 else Choice(tuple(parts))
+            self.kept[number] = self.named("IGNORED", Repeat(one, 0, None)) if parts else None
+        return self.kept[number]
+
+    def text(self, name: str, skipped: Expr | None, body: Expr | None) -> Expr:
+        """One terminal with what is ignored before it."""
+        if body is not None and not isinstance(body, Literal):
+            body = self.named(name, body)
+        items = [part for part in (skipped, body) if part is not None]
+        return Literal(b"") if not items else items[0] if len(items) == 1 else Sequence(tuple(items))
+
+    def finished(self, root: int, texts: list[Expr]) -> RuleSet | None:
+        rules = self.sketch.finished(root, texts)
+        return None if rules is None else RuleSet({**rules.rules, **self.rules}, rules.root)
