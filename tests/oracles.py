@@ -9,6 +9,11 @@ returns without having read anything is noted in the set (``empty``), so nullabl
 hidden left recursion need no special case and nothing recurses. Machines that can never return are never called,
 so every item of a set can still be completed: a set that is not empty is a viable prefix, exactly.
 
+``NotFollowedBy`` reads nothing and adds a *watch* (its automaton's state) to the item, which every byte read afterwards
+moves on, through the ends of machines: an item whose watch accepts is dropped. An item then is (machine, state, origin
+set, watches it was called with, watches now), and a call is shared only by callers with equal watches. With watches a
+set that is not empty need not be a viable prefix (the text that must follow may be the forbidden one).
+
 Nothing here shares code with the library but the IR itself. Cost: cubic in the text at worst.
 """
 
@@ -26,6 +31,7 @@ from constrained.grammar.ir import (
     Choice,
     Expr,
     Literal,
+    NotFollowedBy,
     Reference,
     Repeat,
     RuleSet,
@@ -90,6 +96,7 @@ class Recogniser:
         self.known = {i for i, data in enumerate(tokens) if data}.union(*self.named.values())
         self.alphabet = frozenset(range(256) if alphabet is None else alphabet)
         self.machines: dict[Key, _Machine] = {}
+        self.watched: list[NotFollowedBy] = []
         self._build(rule_set)
         self.productive = self._fixpoint(lambda machine, done: machine.productive(done))
         self.nullable = self._fixpoint(lambda machine, done: machine.nullable(done))
@@ -129,6 +136,9 @@ class Recogniser:
             return _Token(self._ids(node), bool(self.tokens))
         if isinstance(node, AnyTextUntil):
             return _Until(node, self.alphabet)
+        if isinstance(node, NotFollowedBy):
+            self.watched.append(node)
+            return _Watch(len(self.watched) - 1)
         assert isinstance(node, ByteDfa)
         return _Dfa(node, self.alphabet)
 
@@ -171,7 +181,7 @@ class Recogniser:
         here = ItemSet()
         if self.root in self.productive:
             here.is_start = True
-            self._close(here, [(self.root, self.machines[self.root].start, here)])
+            self._close(here, [(self.root, self.machines[self.root].start, here, NO_WATCH, NO_WATCH)])
         return here
 
     def is_complete(self, here: ItemSet) -> bool:
@@ -183,9 +193,28 @@ class Recogniser:
         return after
 
     def _read(self, here: ItemSet, byte: int) -> list[Item]:
-        return [(key, target, origin)
-                for key, state, origin in here.items
-                for target in self.machines[key].read(state, byte)]
+        found = []
+        for key, state, origin, called, watches in here.items:
+            targets = self.machines[key].read(state, byte)
+            moved = self._watch(watches, byte) if targets else None
+            if moved is not None:
+                found += [(key, target, origin, called, moved) for target in targets]
+        return found
+
+    def _watch(self, watches: Watches, byte: int) -> Watches | None:
+        """The watches after a byte; None if one of them has seen what may not follow."""
+        moved = set()
+        for index, state in watches:
+            dfa = self.watched[index].dfa
+            target = next((t for low, high, t in dfa.transitions[state] if low <= byte <= high), None)
+            if target in dfa.accepting:
+                return None
+            if target is not None:
+                moved.add((index, target))
+        return frozenset(moved)
+
+    def _may_end(self, watches: Watches) -> bool:
+        return not any(state in getattr(self.watched[index], "at_end", ()) for index, state in watches)
 
     def read_token(self, here: ItemSet, token: int) -> ItemSet:
         """The set after one token: as text, byte by byte, and as itself where the grammar names it."""
@@ -198,8 +227,10 @@ class Recogniser:
                 moved = self._read(before, byte)
             else:
                 before = self.read_byte(before, byte)
-        for key, state, origin in here.items:
-            moved += [(key, target, origin) for target in self.machines[key].read_id(state, token)]
+        for key, state, origin, called, watches in here.items:
+            targets = self.machines[key].read_id(state, token)
+            if targets and self._may_end(watches):  # no text follows here: as where the text ends
+                moved += [(key, target, origin, called, NO_WATCH) for target in targets]
         self._close(after, moved)
         return after
 
@@ -210,43 +241,53 @@ class Recogniser:
             if item in here.items:
                 continue
             here.items[item] = None
-            key, state, origin = item
+            key, state, origin, called, watches = item
             machine = self.machines[key]
+            if isinstance(machine, _Watch) and state == 0:
+                dfa = self.watched[machine.index].dfa
+                if 0 not in dfa.accepting:
+                    agenda.append((key, 1, origin, called, watches | {(machine.index, 0)}))
+                continue
             for child, target in machine.calls(state):
                 if child not in self.productive:
                     continue
-                here.waiting.setdefault(child, []).append((key, target, origin))
-                agenda.append((child, self.machines[child].start, here))
-                if child in here.empty:
-                    agenda += self._returned(child, [(key, target, origin)], empty=True)
+                here.waiting.setdefault((child, watches), []).append((key, target, origin, called, watches))
+                agenda.append((child, self.machines[child].start, here, watches, watches))
+                for ended in here.empty.get((child, watches), ()):
+                    agenda += self._returned([(key, target, origin, called, watches)], ended, empty=True)
             if not machine.may_return(state):
                 continue
-            if key == self.root and origin.is_start:
+            if key == self.root and origin.is_start and self._may_end(watches):
                 here.complete = True
             if origin is here:
-                here.empty.add(key)
-            agenda += self._returned(key, origin.waiting.get(key, ()), empty=origin is here)
+                here.empty.setdefault((key, called), set()).add(watches)
+            agenda += self._returned(origin.waiting.get((key, called), ()), watches, empty=origin is here)
 
-    def _returned(self, child: Key, callers: Iterable[Item], *, empty: bool) -> list[Item]:
-        """The callers of ``child`` in the state after the call. An empty round of a counter is dropped: its
-        minimum is 0 then (see ``_Counter``), so it only repeats what is there."""
-        return [item for item in callers if not (empty and isinstance(self.machines[item[0]], _Counter))]
+    def _returned(self, callers: Iterable[Item], watches: Watches, *, empty: bool) -> list[Item]:
+        """The callers of a machine in the state after the call, with the watches it ended with. An empty round of a
+        counter is dropped: its minimum is 0 then (see ``_Counter``), so it only repeats what is there."""
+        return [(key, state, origin, called, watches) for key, state, origin, called, before in callers
+                if not (empty and watches == before and isinstance(self.machines[key], _Counter))]
 
 
 class ItemSet:
-    """One set of items. ``waiting[m]``: the items that called m here, in their state after the call."""
+    """One set of items. ``waiting[m, watches]``: the items that called m here, in their state after the call;
+    ``empty[m, watches]``: the watches with which m has ended here without having read anything."""
 
     __slots__ = ("complete", "empty", "is_start", "items", "waiting")
 
     def __init__(self) -> None:
         self.items: dict[Item, None] = {}
-        self.waiting: dict[Key, list[Item]] = {}
-        self.empty: set[Key] = set()
+        self.waiting: dict[tuple[Key, Watches], list[Item]] = {}
+        self.empty: dict[tuple[Key, Watches], set[Watches]] = {}
         self.complete = False
         self.is_start = False
 
 
-Item = tuple[Key, State, ItemSet]
+#: What may not follow: (number of a ``NotFollowedBy``, state of its automaton).
+Watches = frozenset[tuple[int, int]]
+NO_WATCH: Watches = frozenset()
+Item = tuple[Key, State, ItemSet, Watches, Watches]
 
 
 # -- machines ---------------------------------------------------------------------------------------------------
@@ -415,6 +456,22 @@ class _Group(_Machine):
 
     def nullable(self, done: set[Key]) -> bool:
         return not self.required and self.minimum == 0
+
+
+class _Watch(_Machine):
+    """Reads nothing: state 1 is reached by taking on the watch of this number."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def may_return(self, state: State) -> bool:
+        return bool(state == 1)
+
+    def productive(self, done: set[Key]) -> bool:
+        return True
+
+    def nullable(self, done: set[Key]) -> bool:
+        return True
 
 
 class _Bytes(_Machine):

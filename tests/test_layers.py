@@ -54,6 +54,7 @@ PACKAGES = {
     "rich": {"cli"},
     "starlette": {"server"},
     "uvicorn": {"server"},
+    "lark": {"frontends"},
     "pydantic": {"frontends", "typed", "server"},
     "xgrammar": set(),
     "llguidance": set(),

@@ -122,6 +122,13 @@ class GrammarCompiler:
         return self._cached(("regex", pattern, dialect),
                             lambda: Grammar.from_regex(pattern, dialect=dialect, limits=self.limits))
 
+    def compile_lark(self, text: str | bytes, **options: Any) -> CompiledGrammar:
+        """Compile a Lark grammar; options and errors as ``Grammar.from_lark``."""
+        options = {"limits": self.limits, **options}
+        key = tuple(sorted((name, _Same(value) if isinstance(value, (list, dict)) else value)
+                           for name, value in options.items()))
+        return self._cached(("lark", text, key), lambda: Grammar.from_lark(text, **options))
+
     def compile_json_schema(
         self,
         schema: Any,

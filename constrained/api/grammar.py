@@ -12,6 +12,7 @@ from typing import Any
 from constrained.errors import GrammarError
 from constrained.frontends.ebnf import from_ebnf
 from constrained.frontends.json_schema.compile import from_json_schema
+from constrained.frontends.lark.compile import from_lark
 from constrained.frontends.python_types import from_type
 from constrained.frontends.regex import from_regex
 from constrained.frontends.structural_tag import Thinking, from_structural_tag
@@ -59,6 +60,19 @@ class Grammar:
         Raises ``RegexError`` with the position, ``UnsatisfiableGrammarError`` and ``GrammarLimitError``.
         """
         return cls(from_regex(pattern, dialect=dialect, limits=limits))
+
+    @classmethod
+    def from_lark(cls, text: str | bytes, **options: Any) -> Grammar:
+        """Reads a Lark grammar through lark itself (an extra): exactly the texts that lark's parser takes.
+
+        Options as ``constrained.frontends.lark.compile.from_lark``: ``start``, ``mode`` (``"lexer"`` is lark's LALR
+        parser with its contextual lexer, ``"scannerless"`` its Earley parser without one), ``sources`` and
+        ``import_paths`` for ``%import``, ``limits``. See ``docs/lark.md``.
+
+        Raises ``GrammarSyntaxError`` with line and column, ``UnsatisfiableGrammarError`` when no text fits, and
+        ``GrammarLimitError``.
+        """
+        return cls(from_lark(text, **options))
 
     @classmethod
     def from_json_schema(cls, schema: Any, **options: Any) -> Grammar:

@@ -32,8 +32,8 @@ from constrained.regex.syntax import (
 )
 from constrained.regex.width import Width, all_widths
 
-__all__ = ["ACCEPT", "AheadOp", "AtomicOp", "BehindOp", "CharOp", "EndOp", "Op", "Program", "SplitOp", "compile_program",
-           "compile_scanner"]
+__all__ = ["ACCEPT", "AheadOp", "AtomicOp", "BehindOp", "CharOp", "EndOp", "Op", "Program", "SplitOp",
+           "compile_program", "compile_scanner"]
 
 ACCEPT = 0
 STEPS_PER_STATE = 4

@@ -62,7 +62,7 @@ def from_lark(text: str | bytes, *, start: str = "start", mode: str = "lexer", s
 
 def _lexer(loaded: Loaded, lexicon: Lexicon) -> RuleSet | None:
     sketch, root, readings, ignored_sets = annotate(loaded, lexicon)
-    names = {number: name for found in lexicon.scanned() for name, number in found.items()}
+    names = lexicon.names()
     writer = _Texts(sketch)
     texts: list[Expr] = []
     for ignored, number in readings:
@@ -76,8 +76,8 @@ def _scannerless(loaded: Loaded, lexicon: Lexicon) -> RuleSet | None:
     sketch = Sketch()
     numbers = {name: sketch.new(name) for name in loaded.by_origin}
     writer = _Texts(sketch)
-    found = {name: lexicon.scanner(frozenset((name,))).get(name) for name in loaded.ignored}
-    skipped = writer.ignored([lexicon.expression(number) for number in found.values() if number is not None], 0)
+    numbers_of_ignored = {number for name in loaded.ignored for number in lexicon.scanner(frozenset((name,))).ignored}
+    skipped = writer.ignored([lexicon.expression(number) for number in sorted(numbers_of_ignored)], 0)
     terminals: dict[str, int] = {}
     for production in loaded.productions:
         for symbol in production.symbols:

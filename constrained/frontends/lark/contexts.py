@@ -66,33 +66,34 @@ class _Annotator:
 
     # -- classes of states ------------------------------------------------------------------------------------
 
-    def _classes(self) -> tuple[list[int], list[dict[str, Reading]]]:
+    def _classes(self) -> tuple[list[int], list[dict[str, Reading | None]]]:
         """Each state's class, and what is read in each class: states that never disagree are joined, greedily."""
         ignored_ids: dict[frozenset[int], int] = {}
-        profiles: dict[frozenset[str], dict[str, Reading]] = {}
+        profiles: dict[frozenset[str], dict[str, Reading | None]] = {}
         for scanned in self.table.scanned:
             if scanned in profiles:
                 continue
             found = self.lexicon.scanner(scanned)
-            skipped = frozenset(found[name] for name in self.loaded.ignored if name in found)
-            ignored = ignored_ids.setdefault(skipped, len(ignored_ids))
-            profile = {name: (ignored, number) for name, number in found.items() if name not in self.loaded.ignored}
+            ignored = ignored_ids.setdefault(found.ignored, len(ignored_ids))
+            # What is tried and never found (others come first) is not the same as what is not tried at all.
+            profile: dict[str, Reading | None] = dict.fromkeys(scanned)
+            profile.update((name, (ignored, number)) for name, number in found.tokens.items())
             for i, name in enumerate(sorted(self.loaded.declared)):
                 profile[name] = (ignored, -2 - i)
             profile[END] = (ignored, -1)
             profiles[scanned] = profile
         self.ignored_sets = list(ignored_ids)
-        classes: list[dict[str, Reading]] = []
+        classes: list[dict[str, Reading | None]] = []
         members: dict[frozenset[str], int] = {}
         for scanned, profile in sorted(profiles.items(), key=lambda pair: (-len(pair[1]), sorted(pair[0]))):
-            for number, joined in enumerate(classes):
+            for joined in classes:
                 if all(joined.get(name, reading) == reading for name, reading in profile.items()):
                     joined.update(profile)
                     break
             else:
-                number = len(classes)
-                classes.append(dict(profile))
-            members[scanned] = number
+                joined = dict(profile)
+                classes.append(joined)
+            members[scanned] = next(i for i, one in enumerate(classes) if one is joined)
         return [members[scanned] for scanned in self.table.scanned], classes
 
     # -- blocks -----------------------------------------------------------------------------------------------
@@ -108,12 +109,12 @@ class _Annotator:
                 continue
             paths = seen[pair] = []
             for production in rules[pair[1]]:
-                path = [pair[0]]
+                steps = [pair[0]]
                 for symbol in production.symbols:
                     if symbol in rules:
-                        stack.append((path[-1], symbol))
-                    path.append(goto[path[-1]][symbol])
-                paths.append((production, tuple(path)))
+                        stack.append((steps[-1], symbol))
+                    steps.append(goto[steps[-1]][symbol])
+                paths.append((production, tuple(steps)))
         block: dict[tuple[int, str], int] = dict.fromkeys(seen, 0)
         fixed: dict[tuple[int, str], tuple[object, ...]] = {}
         calls: dict[tuple[int, str], list[tuple[int, str]]] = {}

@@ -1,6 +1,6 @@
 """What each terminal reads at each state of the parser, as lark's contextual lexer would.
 
-At a state the lexer tries its set of terminals in order, as one ``re`` alternation. The text of terminal T is then: what
+At a state the lexer tries its set of terminals in order, as one ``re`` alternation. The text of terminal T is then what
 T's own first match reads, where no terminal before it in the order matches at all. Only terminals that can match at one
 place together with T matter (``interferes``), so a *language* is made for (T, those of them that come before, the
 keywords that would replace it); equal languages get one number. A terminal that is lexed in one way in all states has
@@ -24,13 +24,13 @@ from constrained.regex.dfa import DEAD, Dfa, trimmed
 from constrained.regex.partition import partition_of
 from constrained.regex.program import Program, compile_scanner
 from constrained.regex.scan import Forbidden, scan
-from constrained.regex.syntax import CharSet, Node
+from constrained.regex.syntax import CharSet
 
 from ..regex import byte_dfa
-from .load import Loaded, Terminal
+from .load import Loaded
 from .patterns import plain_texts, refuse, relaxed, terminal_tree
 
-__all__ = ["Language", "Lexicon"]
+__all__ = ["Language", "Lexicon", "Scanned"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -42,7 +42,16 @@ class Language:
     ends: tuple[frozenset[int], ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Scanned:
+    """What one lexer can produce: the language of each token, and of what it passes over."""
+
+    tokens: dict[str, int]
+    ignored: frozenset[int]
+
+
 #: Marks of a debt's states: broken for good, and broken if the text ends here.
+NONE: frozenset[int] = frozenset()
 _BROKEN, _AT_END = frozenset((1,)), frozenset((2,))
 Key = tuple[tuple[Ranges, ...], tuple[tuple[int, ...], ...], tuple[frozenset[int], ...]]
 
@@ -61,7 +70,7 @@ class Lexicon:
         self.languages: list[Language] = []
         self.language_ids: dict[Key, int] = {}
         self._found: dict[tuple[str, tuple[str, ...], tuple[str, ...]], dict[str, int]] = {}
-        self._sets: dict[frozenset[str], dict[str, int]] = {}
+        self._sets: dict[frozenset[str], Scanned] = {}
         self._pairs: dict[tuple[str, str], bool] = {}
         self._automata: dict[str, Dfa] = {}
         self._expressions: dict[int, Expr] = {}
@@ -69,8 +78,8 @@ class Lexicon:
 
     # -- what a set of terminals reads ------------------------------------------------------------------------
 
-    def scanner(self, names: frozenset[str]) -> dict[str, int]:
-        """The language of each terminal that lark's lexer for the set ``names`` can produce."""
+    def scanner(self, names: frozenset[str]) -> Scanned:
+        """What lark's lexer for the set ``names`` can produce."""
         found = self._sets.get(names)
         if found is not None:
             return found
@@ -81,20 +90,21 @@ class Lexicon:
                      if terminals[word].flags <= terminals[name].flags}
         tried = [name for name in ordered if name not in swallowed]
         parts: dict[str, list[int]] = {}
+        skipped: set[int] = set()
         for i, name in enumerate(tried):
             before = tuple(other for other in tried[:i] if self.interferes(other, name))
             for result, number in self._one(name, before, keywords[name]).items():
-                if result == name or name not in self.loaded.ignored:
+                if name in self.loaded.ignored:  # whatever keyword it is
+                    skipped.add(number)
+                else:
                     parts.setdefault(result, []).append(number)
-                else:  # what is ignored stays ignored, whatever keyword it is
-                    parts.setdefault(name, []).append(number)
-        found = {name: numbers[0] if len(numbers) == 1 else self._union(numbers) for name, numbers in parts.items()}
-        self._sets[names] = found
+        tokens = {name: numbers[0] if len(numbers) == 1 else self._union(numbers) for name, numbers in parts.items()}
+        found = self._sets[names] = Scanned(tokens, frozenset(skipped))
         return found
 
-    def scanned(self) -> list[dict[str, int]]:
-        """What was found so far, by set of terminals."""
-        return list(self._sets.values())
+    def names(self) -> dict[int, str]:
+        """A terminal of each language found so far."""
+        return {number: name for found in self._sets.values() for name, number in found.tokens.items()}
 
     def _one(self, name: str, before: tuple[str, ...], keywords: tuple[str, ...]) -> dict[str, int]:
         """What ``name`` reads after ``before`` were tried, as itself and as each keyword."""
@@ -109,7 +119,8 @@ class Lexicon:
         except RegexError as error:
             refuse(terminal, self.loaded.source, str(error).split(" at position")[0], error.hint)
         except GrammarLimitError as error:
-            raise GrammarLimitError(error.limit, error.value, f"terminal {terminal.shown} needs too many states") from None
+            raise GrammarLimitError(error.limit, error.value,
+                                    f"terminal {terminal.shown} needs too many states") from None
         debts = [self.debt(dfa) for dfa in automaton.debts]
         mine = len(before)
         ends = tuple([frozenset(debts[debt] for index, debt in pairs if index == mine) for pairs in automaton.ends])
@@ -155,9 +166,11 @@ class Lexicon:
                     order.append(pair)
                 row.append(number[pair])
             rows.append(tuple(row))
-        return {result: Language(joint.classes, tuple(rows), tuple(
-                    [language.ends[state] if results[i] == result else frozenset() for i, (state, _) in enumerate(order)]))
-                for result in (name, *keywords)}
+        found = {}
+        for result in (name, *keywords):
+            ends = [language.ends[state] if results[i] == result else NONE for i, (state, _) in enumerate(order)]
+            found[result] = Language(joint.classes, tuple(rows), tuple(ends))
+        return found
 
     def _union(self, numbers: Items[int]) -> int:
         """One language for texts that reach one terminal in two ways (a keyword of two patterns)."""
@@ -226,7 +239,7 @@ class Lexicon:
 
     def debt(self, forbidden: Forbidden) -> int:
         """The number of what may not follow; 0 is nothing."""
-        marks = tuple([_BROKEN if state in forbidden.accepting else _AT_END if state in forbidden.at_end else frozenset()
+        marks = tuple([_BROKEN if state in forbidden.accepting else _AT_END if state in forbidden.at_end else NONE
                        for state in range(len(forbidden.rows))])
         key = canonical(Language(forbidden.classes, forbidden.rows, marks))
         found = self.debt_ids.get(key)
@@ -264,7 +277,8 @@ class Lexicon:
         found = self._notes.get(debt)
         if found is None:
             language = self.debts[debt]
-            dfa = Dfa(language.classes, language.rows, frozenset(i for i, e in enumerate(language.ends) if e == _BROKEN))
+            broken = frozenset(i for i, end in enumerate(language.ends) if end == _BROKEN)
+            dfa = Dfa(language.classes, language.rows, broken)
             at_end = frozenset(i for i, end in enumerate(language.ends) if end == _AT_END)
             found = self._notes[debt] = _not_followed_by(byte_dfa(dfa, self.limits), at_end)
         return found
@@ -278,7 +292,8 @@ def _not_followed_by(dfa: ByteDfa, at_end: frozenset[int]) -> NotFollowedBy:
 
 def text_expression(dfa: Dfa, limits: Limits) -> Expr:
     """A trimmed automaton as IR: a literal if it is one text."""
-    state, chars = 0, []
+    state = 0
+    chars: list[str] = []
     while state not in dfa.accepting:
         targets = [(c, t) for c, t in enumerate(dfa.rows[state]) if t != DEAD]
         if len(targets) != 1 or len(chars) > len(dfa.rows):
@@ -330,8 +345,8 @@ def canonical(language: Language) -> Key:
     columns: dict[tuple[int, ...], list[int]] = {}
     for index in range(len(language.classes)):
         columns.setdefault(tuple([block[moves[s][index]] for s in states]), []).append(index)
-    groups = sorted(((normalise(pair for i in group for pair in language.classes[i]), group[0])
-                     for group in columns.values()))
+    groups = sorted((normalise(pair for i in group for pair in language.classes[i]), group[0])
+                    for group in columns.values())
     number = {block[0]: 0}
     order = [block[0]]
     found: list[tuple[int, ...]] = []

@@ -87,7 +87,7 @@ class Loaded:
 def require_lark() -> Any:
     """The package ``lark``, which is an extra."""
     try:
-        import lark  # noqa: PLC0415
+        import lark
     except ImportError:
         raise ConstrainedError("Lark grammars are read by the package lark, which is not installed",
                                hint="pip install 'constrained[lark]'") from None
@@ -119,7 +119,8 @@ def load(source: Source, *, start: str, lexer: bool, limits: Limits, sources: Ma
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _load(source, start, lexer, [_finder(sources or {}), *map(os.fspath, import_paths)], postlex)
+            paths = [_finder(sources or {}), *(os.fspath(path) for path in import_paths)]
+            return _load(source, start, lexer, paths, postlex)
     except RecursionError:
         raise GrammarLimitError("max_nesting", limits.max_nesting,
                                 "the grammar is nested deeper than lark can read") from None
@@ -139,8 +140,8 @@ def _finder(sources: Mapping[str, str]) -> Any:
 
 
 def _load(source: Source, start: str, lexer: bool, paths: list[Any], postlex: Any) -> Loaded:
-    import lark  # noqa: PLC0415
-    from lark.lexer import BasicLexer  # noqa: PLC0415
+    import lark
+    from lark.lexer import BasicLexer
 
     kept: dict[str, Any] = {}
     options: dict[str, Any] = {"start": [start], "import_paths": paths, "source_path": _NOWHERE,
@@ -176,8 +177,9 @@ def _load(source: Source, start: str, lexer: bool, paths: list[Any], postlex: An
 
 def _terminal(one: Any) -> Terminal:
     is_string = one.pattern.type == "str"
-    return Terminal(one.name, one.pattern.to_regexp(), one.pattern.value if is_string and not one.pattern.flags else None,
-                    is_string, frozenset(one.pattern.flags), one.pattern.value, one.priority, one.user_repr())
+    literal = one.pattern.value if is_string and not one.pattern.flags else None
+    return Terminal(one.name, one.pattern.to_regexp(), literal, is_string, frozenset(one.pattern.flags),
+                    one.pattern.value, one.priority, one.user_repr())
 
 
 def _embedded(order: list[Any]) -> dict[str, list[str]]:
@@ -197,7 +199,7 @@ def _embedded(order: list[Any]) -> dict[str, list[str]]:
 
 def _table_maker(kept: dict[str, Any]) -> Any:
     """A stand-in for lark's LALR parser that keeps the analysis the table was made from."""
-    from lark.parsers.lalr_analysis import LALR_Analyzer  # noqa: PLC0415
+    from lark.parsers.lalr_analysis import LALR_Analyzer
 
     def make(parser_conf: Any, debug: bool = False, strict: bool = False) -> Any:
         analysis = LALR_Analyzer(parser_conf, debug=debug, strict=strict)
@@ -263,7 +265,7 @@ def _refused(source: Source, start: str, error: Exception) -> NoReturn:
     if "Reduce/Reduce" in message:
         text = "the grammar is not LALR(1): " + " ".join(text.split())
         hint = 'read it with mode="scannerless", give a rule a priority, or rewrite one of the rules'
-    if isinstance(error, KeyError) or (isinstance(error, (AttributeError, TypeError, AssertionError)) and start not in text):
+    if isinstance(error, (KeyError, AttributeError, TypeError, AssertionError)):
         text = f"lark cannot read the grammar: {type(error).__name__} {text}"
     named = re.search(r"'([A-Za-z_][\w]*)'|(?:rule|terminal|token|template|symbol)s? '?([A-Za-z_]\w*)", text)
     fail(source, next((g for g in named.groups() if g), "") if named else "", text, hint=hint)

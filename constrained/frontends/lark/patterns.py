@@ -49,7 +49,7 @@ def terminal_tree(terminal: Terminal, source: Source, limits: Limits) -> Node:
         refuse(terminal, source, f"{str(error).split(' at position')[0]}, at position {position} of "
                                  f"/{terminal.pattern[:80]}/", error.hint)
     except GrammarLimitError as error:
-        raise GrammarLimitError(error.limit, error.value, f"terminal {terminal.shown}: a limit of its pattern") from None
+        raise GrammarLimitError(error.limit, error.value, f"terminal {terminal.shown} is too large") from None
     _check_reach(tree, terminal, source)
     return tree
 
@@ -82,9 +82,11 @@ def _check_reach(root: Node, terminal: Terminal, source: Source) -> None:
                 refuse(terminal, source, f"what it asserts at position {max(node.position - 3, 0)} ({node.kind.value}) "
                                          "is about the text before the terminal", "begin the terminal without it")
         elif isinstance(node, Look) and not node.ahead:
-            if widths[id(node.body)][1] is None or (widths[id(node.body)][1] or 0) > read:
-                refuse(terminal, source, f"its look-behind at position {max(node.position - 3, 0)} may reach back before "
-                                         "the start of the terminal", "read the characters in the terminal first")
+            width = widths[id(node.body)][1]
+            if width is None or width > read:
+                refuse(terminal, source, f"its look-behind at position {max(node.position - 3, 0)} may reach back "
+                                         "before the start of the terminal",
+                       "read the characters in the terminal first")
             places.append((node.body, 0))
         else:
             places.extend((child, read) for child in children(node))
