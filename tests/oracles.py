@@ -214,7 +214,7 @@ class Recogniser:
         return frozenset(moved)
 
     def _may_end(self, watches: Watches) -> bool:
-        return not any(state in getattr(self.watched[index], "at_end", ()) for index, state in watches)
+        return not any(state in self.watched[index].at_end for index, state in watches)
 
     def read_token(self, here: ItemSet, token: int) -> ItemSet:
         """The set after one token: as text, byte by byte, and as itself where the grammar names it."""

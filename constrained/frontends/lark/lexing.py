@@ -16,7 +16,7 @@ from collections.abc import Sequence as Items
 from dataclasses import dataclass
 
 from constrained.errors import GrammarLimitError, RegexError
-from constrained.grammar.ir import ByteDfa, Choice, Expr, Literal, NotFollowedBy, Sequence
+from constrained.grammar.ir import Choice, Expr, Literal, NotFollowedBy, Sequence
 from constrained.limits import Limits
 from constrained.regex.charset import ANY, Ranges, normalise
 from constrained.regex.determinise import Determiniser
@@ -280,14 +280,8 @@ class Lexicon:
             broken = frozenset(i for i, end in enumerate(language.ends) if end == _BROKEN)
             dfa = Dfa(language.classes, language.rows, broken)
             at_end = frozenset(i for i, end in enumerate(language.ends) if end == _AT_END)
-            found = self._notes[debt] = _not_followed_by(byte_dfa(dfa, self.limits), at_end)
+            found = self._notes[debt] = NotFollowedBy(byte_dfa(dfa, self.limits), at_end)
         return found
-
-
-def _not_followed_by(dfa: ByteDfa, at_end: frozenset[int]) -> NotFollowedBy:
-    if at_end:
-        return NotFollowedBy(dfa, at_end)  # type: ignore[call-arg]
-    return NotFollowedBy(dfa)
 
 
 def text_expression(dfa: Dfa, limits: Limits) -> Expr:

@@ -89,7 +89,7 @@ targets: target ("," target)*
 ?target: NAME | prefix "[" expr "]" -> index | prefix "." NAME -> member
 names: NAME ("," NAME)*
 exprs: expr ("," expr)*
-?prefix: target | call | "(" expr ")"
+?prefix.1: target | call | "(" expr ")"
 call: prefix arguments | prefix ":" NAME arguments
 arguments: "(" [exprs] ")" | table | STRING
 body: "(" [names ["," "..."] | "..."] ")" block "end"
