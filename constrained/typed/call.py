@@ -43,6 +43,11 @@ class Call:
     thinking: bool | int | None = None
     template_options: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def calls_tools(self) -> bool:
+        """Tools may be called."""
+        return bool(self.tools) and self.tool_choice != "none"
+
 
 @dataclass(frozen=True, slots=True)
 class TextLogprob:

@@ -31,6 +31,7 @@ from constrained.typed.results import Failed, Result
 from constrained.typed.sources import open_source
 from constrained.typed.stream import Assembler, Stream
 from constrained.typed.threads import AsyncStream, in_thread
+from constrained.typed.tools import as_tools, checked_choice, tool, tool_dicts
 
 if TYPE_CHECKING:
     from constrained.decoder.sampling_params import SamplingParams
@@ -130,9 +131,9 @@ class LLM:
                  progress: bool = True) -> None:
         self.engine: Engine = open_source(
             source, tokenizer=tokenizer, device=device, dtype=dtype, quantized=quantized, max_batch=max_batch,
-            max_len=max_len, max_tokens=max_tokens, model=model, api_key=api_key, timeout=timeout, progress=progress)
+            max_len=max_len, max_tokens=max_tokens, model=model, api_key=api_key, timeout=timeout,
+            tool_format=tool_format, progress=progress)
         self.system = system
-        self.tool_format = tool_format
         self._sampling = sampling
         self._close = weakref.finalize(self, self.engine.close)
 
@@ -251,6 +252,8 @@ class LLM:
             return lambda f: make_function(self, f, options)
         return make_function(self, function, options)
 
+    tool = staticmethod(tool)
+
     # -- inside ------------------------------------------------------------------------------------------------
 
     def _call(self, prompt: Any, kind: Any = None, options: Mapping[str, Any] = NO_OPTIONS, tools: Sequence[Any] = (),
@@ -263,11 +266,16 @@ class LLM:
             raw = prompt if isinstance(prompt, str) else tuple(prompt)
             return Call(params=params, prompt=raw, output=output, budget=chosen.budget,
                         thinking=chosen.thinking or None), chosen.retries
+        given = as_tools(tools) if tools else []
+        dicts = tool_dicts(given)
+        if dicts or tool_choice != "auto":
+            checked_choice(dicts, tool_choice, parallel)
         system = chosen.system if chosen.system is not None else self.system
         messages = as_messages(prompt, system)
         if output is not None and chosen.schema_in_prompt:
             messages = with_instructions(messages, output.instructions)
-        return Call(params=params, messages=messages, output=output, budget=chosen.budget, tool_choice=tool_choice,
+        return Call(params=params, messages=messages, output=output, budget=chosen.budget,
+                    tools=dicts, tool_choice=tool_choice,
                     parallel_tool_calls=parallel, thinking=chosen.thinking,
                     template_options=chosen.template_options), chosen.retries
 

@@ -7,15 +7,32 @@ answer under its grammar; the second finds the first in the KV cache.
 from __future__ import annotations
 
 import dataclasses
+import json
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from constrained.api.compiler import GrammarCompiler
+from constrained.api.grammar import Grammar
 from constrained.engine.matcher import GrammarMatcher
+from constrained.errors import GrammarError
+from constrained.toolcalls import (
+    ArgumentsDelta,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallParser,
+    ToolCallStart,
+    detect_format,
+    get_format,
+)
+from constrained.toolcalls import Event as ParserEvent
 from constrained.typed.call import Call, Ending, Piece
 from constrained.typed.errors import BudgetError, PromptError, SourceError
-from constrained.typed.results import Usage
+from constrained.typed.prompts import with_system
+from constrained.typed.results import FinishReason, Usage
+from constrained.typed.tool_prompts import bounded_integers, knows_tools, plain_example, plain_messages, tool_instructions
 
 if TYPE_CHECKING:
     from constrained.decoder.chat_template import ChatTemplate
@@ -28,6 +45,9 @@ __all__ = ["LocalEngine"]
 MAX_QUEUE = 1 << 20
 """Calls that may wait: a batch of any size is one queue."""
 
+MAX_TOOL_GRAMMARS = 64
+"""Grammars of tools that are kept."""
+
 THINK = ("<think>", "</think>")
 MAX_THINKING = 512
 """Tokens of reasoning where ``thinking=True`` does not say how many."""
@@ -36,7 +56,8 @@ MAX_THINKING = 512
 class LocalEngine:
     """A loaded model, its grammar compiler, and the thread that runs it."""
 
-    def __init__(self, loaded: LoadedModel, *, max_batch: int, max_len: int | None, max_tokens: int) -> None:
+    def __init__(self, loaded: LoadedModel, *, max_batch: int, max_len: int | None, max_tokens: int,
+                 tool_format: str | None = None) -> None:
         from constrained.decoder.scheduler import Scheduler
         from constrained.decoder.service import DecoderService
 
@@ -45,9 +66,12 @@ class LocalEngine:
         self.info = loaded.tokenizer_info
         self.template: ChatTemplate | None = loaded.make_chat_template()
         self.compiler = GrammarCompiler(self.info)
+        self.tool_format = (get_format(tool_format) if tool_format is not None
+                            else detect_format(loaded.chat_template, self.info.token_ids_by_text))
+        self._tool_grammars: OrderedDict[Any, tuple[Any, Grammar]] = OrderedDict()
         self.described = loaded.source.name
         self._loaded = loaded
-        self._max_tokens = max_tokens
+        self.max_tokens = max_tokens
         self.scheduler = Scheduler(loaded.model, self.info, max_batch=max_batch, max_len=max_len)
         self.service = DecoderService(self.scheduler, max_queue=MAX_QUEUE)
 
@@ -78,20 +102,67 @@ class LocalEngine:
         options = dict(call.template_options)
         if call.thinking is not None or call.output is not None:
             options.setdefault("enable_thinking", bool(call.thinking))
-        return encode_chat(self.template, self.info, call.messages, tools=list(call.tools) or None, **options)
+        messages: Any = call.messages
+        tools: Any = list(call.tools) or None
+        if not knows_tools(self.template.source):
+            messages = plain_messages(messages, self.tool_format)
+            if tools:  # also where none may be called now: the beginning of a conversation stays in the KV cache
+                must = call.tool_choice not in ("auto", "none")
+                text = tool_instructions(tools, self._example(call), must=must, typed=call.output is not None)
+                messages = with_system(messages, text)
+            tools = None
+        return encode_chat(self.template, self.info, messages, tools=tools, **options)
 
     def matcher(self, call: Call) -> GrammarMatcher | None:
-        """A fresh matcher of what the call may write, None for free text."""
-        if call.output is None:
+        """A fresh matcher of what the call may write, None for free text.
+
+        With tools and a type: tool calls, or a value; with tools alone: text with calls in it.
+        """
+        if not call.calls_tools and call.output is not None:
+            return GrammarMatcher(self.compiler.compile_grammar(call.output.grammar))
+        if not call.tools:
             return None
-        return GrammarMatcher(self.compiler.compile_grammar(call.output.grammar))
+        return GrammarMatcher(self.compiler.compile_grammar(self._with_tools(call)))
+
+    def _with_tools(self, call: Call) -> Grammar:
+        key = (json.dumps([call.tools, call.tool_choice, call.parallel_tool_calls]),
+               None if call.output is None or call.tool_choice != "auto" else id(call.output))
+        held = self._tool_grammars.get(key)
+        if held is None:
+            choice = "required" if call.output is not None and call.tool_choice == "auto" else call.tool_choice
+            tag = self.tool_format.structural_tag(bounded_integers(call.tools), tool_choice=choice,
+                                                  parallel_tool_calls=call.parallel_tool_calls)
+            grammar = Grammar.from_structural_tag(tag, tokenizer_info=self.info)
+            if call.output is not None and call.tool_choice == "auto":
+                grammar = grammar | call.output.grammar
+            held = self._tool_grammars[key] = (call.output, grammar)  # held, so that its id stays its own
+            if len(self._tool_grammars) > MAX_TOOL_GRAMMARS:
+                self._tool_grammars.popitem(last=False)
+        return held[1]
+
+    def _example(self, call: Call) -> str:
+        """The shortest call of the first tool, as the format has it."""
+        tag = self.tool_format.structural_tag(call.tools[:1], tool_choice="required", parallel_tool_calls=False)
+        try:
+            compiled = self.compiler.compile_grammar(Grammar.from_structural_tag(tag))
+            return GrammarMatcher(compiled).shortest_completion().decode("utf-8", "replace")
+        except GrammarError:  # a delimiter that is a token only
+            return plain_example(call.tools[0], self.tool_format)
+
+    def parser(self, call: Call) -> ToolCallParser | None:
+        """A parser for one generation, None where no tool may be called."""
+        if not call.calls_tools:
+            return None
+        return self.tool_format.parser(call.tools, tool_choice=call.tool_choice)
 
     def submit(self, prompt: list[int], call: Call, matcher: GrammarMatcher | None, **changes: Any) -> RequestHandle:
         """Queue one request. Raises as ``start``."""
         from constrained.decoder.budget import BudgetTooSmall
         from constrained.decoder.request import Request
 
-        params = call.params if call.params.max_tokens else call.params.updated(max_tokens=self._max_tokens)
+        params = call.params if call.params.max_tokens else call.params.updated(max_tokens=self.max_tokens)
+        if call.calls_tools:  # delimiters may be control tokens: the parser reads them
+            changes.setdefault("skip_special_tokens", False)
         request: Request = Request(prompt_ids=prompt, params=params.updated(**changes), matcher=matcher,
                                    budget=call.budget)
         try:
@@ -137,9 +208,19 @@ class LocalGeneration:
                 self._handle = self._engine.submit(self._prompt, self._call, self._matcher)
                 if self._cancelled:
                     self._handle.cancel()
+        parser = self._engine.parser(self._call)
         for event in self._handle:
-            yield Piece(text=event.text, token_ids=event.token_ids, forced=event.forced, logprobs=event.logprobs)
+            piece = Piece(text=event.text, token_ids=event.token_ids, forced=event.forced, logprobs=event.logprobs)
+            if parser is None:
+                yield piece
+            else:
+                yield dataclasses.replace(piece, text="")
+                for part in parser.feed(event.text.encode("utf-8", "surrogatepass")):
+                    yield _piece(part)
         done = self._handle.completion
+        if parser is not None:
+            for part in parser.finish():
+                yield _piece(part)
         self._usage += _usage(done)
         self._ending = self._end(done)
 
@@ -156,13 +237,31 @@ class LocalGeneration:
         return self._ending
 
     def _end(self, done: Completion) -> Ending:
-        return Ending(done.finish_reason, dataclasses.replace(self._usage, requests=1), done.token_ids, done.logprobs,
+        reason: FinishReason = done.finish_reason
+        limit = self._call.params.max_tokens or self._engine.max_tokens
+        if reason == "stop" and self._call.output is None and done.stop_reason is None and len(done.token_ids) >= limit:
+            reason = "length"  # free text with tools may end anywhere, so its grammar calls this an end
+        return Ending(reason, dataclasses.replace(self._usage, requests=1), done.token_ids, done.logprobs,
                       done.seed, done.error)
 
     def _encoded(self, text: str) -> list[int]:
         from constrained.decoder.chat_template import encode_prompt_text
 
         return encode_prompt_text(self._engine.info, text)
+
+
+def _piece(part: ParserEvent) -> Piece:
+    match part:
+        case TextDelta(text):
+            return Piece(text=text)
+        case ReasoningDelta(text):
+            return Piece(reasoning=text)
+        case ToolCallStart(index, name):
+            return Piece(call=index, name=name)
+        case ArgumentsDelta(index, text):
+            return Piece(call=index, arguments=text)
+        case ToolCallEnd(index, _, _):
+            return Piece(call=index, closed=True)
 
 
 def _usage(done: Completion) -> Usage:

@@ -7,7 +7,7 @@ from typing import Any
 
 from constrained.typed.errors import PromptError
 
-__all__ = ["as_messages", "with_feedback", "with_instructions"]
+__all__ = ["as_messages", "with_feedback", "with_instructions", "with_system"]
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 
@@ -41,7 +41,12 @@ def with_instructions(messages: tuple[Mapping[str, Any], ...], text: str | None)
     last = messages[-1]
     if last.get("role") == "user" and isinstance(last.get("content"), str):
         return (*messages[:-1], {**last, "content": f"{last['content']}\n\n{text}"})
-    first = messages[0]
+    return with_system(messages, text)
+
+
+def with_system(messages: Sequence[Mapping[str, Any]], text: str) -> tuple[Mapping[str, Any], ...]:
+    """``text`` added to the system message, which is made where there is none."""
+    first = messages[0] if messages else {}
     if first.get("role") in ("system", "developer") and isinstance(first.get("content"), str):
         return ({**first, "content": f"{first['content']}\n\n{text}"}, *messages[1:])
     return ({"role": "system", "content": text}, *messages)

@@ -33,7 +33,7 @@ INTERVAL = 0.2
 def open_source(source: Any, *, tokenizer: Any = None, device: Any = None, dtype: Any = None,
                 quantized: bool | None = None, max_batch: int = 8, max_len: int | None = None, max_tokens: int = 512,
                 model: str | None = None, api_key: str | None = None, timeout: float = 120.0,
-                progress: bool = True) -> Engine:
+                tool_format: str | None = None, progress: bool = True) -> Engine:
     """The engine. Raises :class:`SourceError`, or the loader's own errors."""
     if isinstance(source, str) and source.startswith(("http://", "https://")):
         from constrained.typed.remote import RemoteEngine
@@ -44,7 +44,8 @@ def open_source(source: Any, *, tokenizer: Any = None, device: Any = None, dtype
     from constrained.typed.local import LocalEngine
 
     loaded: LoadedModel = _loaded(source, tokenizer, device, dtype, quantized, progress)
-    return LocalEngine(loaded, max_batch=max_batch, max_len=max_len, max_tokens=max_tokens)
+    return LocalEngine(loaded, max_batch=max_batch, max_len=max_len, max_tokens=max_tokens,
+                       tool_format=tool_format or _own_format(source))
 
 
 def built_in_model(progress: bool = True) -> Path:
@@ -53,6 +54,11 @@ def built_in_model(progress: bool = True) -> Path:
     if named and Path(named).is_file():
         return Path(named)
     return cached_model() or fetch_model(_Progress() if progress else lambda *_: None)
+
+
+def _own_format(source: Any) -> str | None:
+    """The built-in model's template says nothing about tools; it writes this form best."""
+    return "qwen3" if source is None else None
 
 
 def _loaded(source: Any, tokenizer: Any, device: Any, dtype: Any, quantized: bool | None,

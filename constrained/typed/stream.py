@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Generic, TypeVar
@@ -30,6 +31,9 @@ __all__ = ["Assembler", "Stream"]
 
 T = TypeVar("T")
 
+ID_LENGTH = 9
+"""Characters of a tool call's id, where the model gives none: what Mistral's templates ask for."""
+
 
 class _OpenCall:
     """A tool call that is being written."""
@@ -38,7 +42,7 @@ class _OpenCall:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.id = ""
+        self.id = uuid.uuid4().hex[:ID_LENGTH]
         self.arguments = ""
         self.closed = False
         self.scanner = PartialJson()
@@ -47,7 +51,7 @@ class _OpenCall:
 class Assembler:
     """Collects the pieces of one generation. ``events=False``: only the result is wanted."""
 
-    def __init__(self, call: Call, *, events: bool = True, id_prefix: str = "call") -> None:
+    def __init__(self, call: Call, *, events: bool = True) -> None:
         self._call = call
         self._wants_events = events
         self._content: list[str] = []
@@ -58,7 +62,6 @@ class Assembler:
         self._scanner = PartialJson() if call.output is not None and call.output.json else None
         self._logprobs: list[Any] = []
         self._thinking_done = False
-        self._id_prefix = id_prefix
 
     def feed(self, piece: Piece) -> list[Event]:
         """Take a piece; the events it makes (none where only the result is wanted)."""
@@ -97,16 +100,20 @@ class Assembler:
     def result(self, ending: Ending) -> Result[Any]:
         """The result, ``Truncated`` or ``Failed`` where there is no value."""
         text = "".join(self._content)
-        calls = tuple(ToolCall(one.id or f"{self._id_prefix}_{i}", FunctionCall(one.name, one.arguments))
-                      for i, one in enumerate(self._calls) if one.closed)
+        calls = tuple(ToolCall(one.id, FunctionCall(one.name, one.arguments)) for one in self._calls if one.closed)
         message = Message(text or None, calls, self._reasoning or None, self._refusal or None)
         known: dict[str, Any] = {
             "text": text, "usage": ending.usage, "token_ids": ending.token_ids, "logprobs": ending.logprobs,
             "seed": ending.seed, "message": message, "reasoning": self._reasoning or None}
         if ending.error is not None:
             return Failed(None, finish_reason="error", error=ending.error, **known)
-        if calls:
+        if calls and len(calls) == len(self._calls):
             return Result(None, finish_reason="tool_calls", **known)
+        if self._calls:
+            last = self._calls[-1]
+            arguments = last.scanner.snapshot
+            return Truncated(None, finish_reason=ending.finish_reason, partial={
+                "name": last.name, "arguments": None if arguments is MISSING else arguments}, **known)
         if self._refusal:
             return Failed(None, finish_reason=ending.finish_reason, error=OutputError(
                 f"the model refused: {self._refusal}", text=self._refusal), **known)
@@ -151,7 +158,7 @@ class Assembler:
             self._calls.append(_OpenCall(piece.name))
         one = self._calls[piece.call]
         one.name = one.name or piece.name
-        one.id = one.id or piece.call_id
+        one.id = piece.call_id or one.id
         if piece.arguments:
             one.arguments += piece.arguments
             one.scanner.feed(piece.arguments)
