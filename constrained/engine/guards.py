@@ -30,7 +30,7 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass
 
-from constrained.engine.build import Network
+from constrained.engine.network_view import NetworkView
 from constrained.errors import GrammarError, GrammarLimitError
 from constrained.grammar.ir import ByteDfa
 from constrained.limits import Limits
@@ -64,12 +64,12 @@ class GuardTables:
 NO_GUARDS = GuardTables(1, array("i", [1]), array("i"), array("i"), [], array("i"), array("i"), array("i"), array("i"))
 
 
-def guard_edges(net: Network) -> list[list[tuple[int, int, int]]]:
+def guard_edges(dfas: list[ByteDfa]) -> list[tuple[tuple[int, int, int], ...]]:
     """The edges of the watching automata: bytes they tell apart are classes of their own."""
-    return [list(row) for dfa in net.guard_dfas for row in dfa.transitions]
+    return [row for dfa in dfas for row in dfa.transitions]
 
 
-def check_guards(net: Network) -> None:
+def check_guards(net: NetworkView) -> None:
     """Raise ``GrammarError`` for a guard at the very beginning of a rule, and for too many in a row."""
     if not net.guards:
         return
@@ -96,7 +96,7 @@ def check_guards(net: Network) -> None:
             path.pop()
 
 
-def _closure(net: Network, start: int) -> list[int]:
+def _closure(net: NetworkView, start: int) -> list[int]:
     seen = {start}
     found = [start]
     for p in found:
@@ -107,7 +107,7 @@ def _closure(net: Network, start: int) -> list[int]:
     return found
 
 
-def guard_tables(net: Network, starts: list[int], byte_class: array[int], class_byte: array[int],
+def guard_tables(net: NetworkView, starts: list[int], byte_class: array[int], class_byte: array[int],
                  limits: Limits) -> GuardTables:
     """The tables of a finished network.
 
@@ -231,7 +231,7 @@ Pair = tuple[int, int]
 class _Survey:
     """The least solution of "from p under c the rule's end is reached under c'", by pairs that are asked for."""
 
-    def __init__(self, net: Network, starts: list[int], byte_class: array[int], watch: _Watchers) -> None:
+    def __init__(self, net: NetworkView, starts: list[int], byte_class: array[int], watch: _Watchers) -> None:
         self.net = net
         self.starts = starts
         self.byte_class = byte_class

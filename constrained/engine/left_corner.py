@@ -1,4 +1,4 @@
-"""Rule starts, and left recursion rewritten so that entering a rule always ends.
+"""Left recursion rewritten so that entering a rule always ends.
 
 A rule calls another *at its left* when it can do so before its first byte. If those calls form a cycle, entering
 would never end and the stack sets would be cyclic. For a group K of rules that reach each other so, each goal A gets
@@ -11,150 +11,155 @@ new positions (the left-corner transform of Rosenkrantz and Lewis, 1970, on netw
 
 The language is the same, calls in the middle of a rule stay calls. Size: |K| copies of the group.
 
-Every rule also gets a *start position* of its own that has the edges of the entry's closure and never accepts: calls
-consume at least one byte (the empty case is an epsilon beside the call).
+Only grammars with left recursion come here; for others ``Network.make_starts`` does the same without groups: every
+rule gets a *start position* that has the edges of the entry's closure and never accepts.
 """
 
 from __future__ import annotations
 
-from constrained.engine.build import Network
 from constrained.errors import GrammarError, GrammarLimitError
+from constrained.kernel.network import Network
 from constrained.limits import Limits
 
 __all__ = ["remove_left_recursion"]
 
-
-def remove_left_recursion(net: Network, limits: Limits) -> tuple[list[int], list[int]]:
-    """Make the start positions; returns them and a numbering of the rules with callers at the left first."""
-    closures = [_closure(net, entry) for entry in net.rule_entry]
-    graph = [_left_calls(net, closure) for closure in closures]
-    starts: list[int] = [0] * len(net.rule_entry)
-    for group in _strong_components(graph):
-        if len(group) == 1 and group[0] not in graph[group[0]]:
-            starts[group[0]] = _plain_start(net, closures[group[0]])
-        else:
-            _rewrite_group(net, group, closures, starts, limits)
-    left = [_left_calls(net, _closure(net, start)) for start in starts]
-    order = [0] * len(starts)
-    for number, group in enumerate(_strong_components(left)):
-        order[group[0]] = len(starts) - number  # components come callees first
-    return starts, order
+BYTES, EPSILON, CALLS, TOKENS = range(4)
 
 
-def _closure(net: Network, entry: int) -> list[int]:
-    seen = {entry}
-    found = [entry]
-    for p in found:
-        for to in net.eps[p]:
-            if to not in seen:
-                seen.add(to)
-                found.append(to)
-    return found
+def remove_left_recursion(net: Network, limits: Limits) -> None:
+    """Make the start positions and number the rules, callers at the left first."""
+    entries, exits, ranges = net.rules_as_lists()
+    _Rewriter(net, limits, entries, exits, ranges).run()
 
 
-def _left_calls(net: Network, closure: list[int]) -> set[int]:
-    called: set[int] = set()
-    for p in closure:
-        for rule, _ in net.call_edges[p]:
-            called.add(rule)
-        loop = net.loops.get(p)
-        if loop is not None:
-            called.add(loop[0])
-        set_loop = net.sets.get(p)
-        if set_loop is not None:
-            called.update(set_loop.items)
-    return called
+class _Rewriter:
+    def __init__(self, net: Network, limits: Limits, entries: list[int], exits: list[int],
+                 ranges: list[tuple[int, int]]) -> None:
+        self.net = net
+        self.limits = limits
+        self.entries = entries
+        self.exits = exits
+        self.ranges = ranges
+        self.starts = [0] * len(entries)
 
+    def run(self) -> None:
+        closures = [self.closure(entry) for entry in self.entries]
+        graph = [self.left_calls(closure) for closure in closures]
+        for group in _strong_components(graph):
+            if len(group) == 1 and group[0] not in graph[group[0]]:
+                self.starts[group[0]] = self.plain_start(closures[group[0]])
+            else:
+                self.rewrite_group(group, closures)
+        left = [self.left_calls(self.closure(start)) for start in self.starts]
+        order = [0] * len(self.starts)
+        for number, group in enumerate(_strong_components(left)):
+            order[group[0]] = len(self.starts) - number  # components come callees first
+        self.net.set_starts(self.starts, order, self.exits)
 
-def _plain_start(net: Network, closure: list[int]) -> int:
-    start = net.position(net.origin[closure[0]])
-    for p in closure:
-        net.byte_edges[start].extend(net.byte_edges[p])
-        net.call_edges[start].extend(net.call_edges[p])
-        if p in net.token_edges:
-            net.token_edges.setdefault(start, []).extend(net.token_edges[p])
-        if p in net.loops or p in net.sets:
-            net.eps[start].append(p)
-    return start
+    def closure(self, entry: int) -> list[int]:
+        seen = {entry}
+        found = [entry]
+        for p in found:
+            for _, _, to in self.net.edges(p, EPSILON):
+                if to not in seen:
+                    seen.add(to)
+                    found.append(to)
+        return found
 
+    def left_calls(self, closure: list[int]) -> set[int]:
+        called: set[int] = set()
+        for p in closure:
+            for rule, _, _ in self.net.edges(p, CALLS):
+                called.add(rule)
+            loop = self.net.loop(p)
+            if loop is not None:
+                called.update([item for item, _ in loop[4]] if loop[0] < 0 else [loop[0]])
+        return called
 
-def _rewrite_group(net: Network, group: list[int], closures: list[list[int]], starts: list[int],
-                   limits: Limits) -> None:
-    members = set(group)
-    total = sum(high - low for low, high in (net.rule_range[rule] for rule in group))
-    if len(net.origin) + len(group) * (total + len(group)) > limits.max_positions:
-        raise GrammarLimitError("max_positions", limits.max_positions, "a left-recursive group of rules is too large")
-    exits: dict[int, int] = {}
-    for goal in group:
-        origin = net.origin[net.rule_entry[goal]]
-        start = net.position(origin)
-        hubs = {rule: net.position(net.origin[net.rule_entry[rule]]) for rule in group}
-        final = net.position(origin)
-        exits[goal] = final
-        net.eps[hubs[goal]].append(final)
-        for rule in group:
-            low, high = net.rule_range[rule]
-            shift = _copy(net, low, high)
-            net.eps[net.rule_exit[rule] + shift].append(hubs[rule])
-            for p in closures[rule]:
-                net.byte_edges[start].extend((lo, hi, to + shift) for lo, hi, to in net.byte_edges[p])
-                if p in net.token_edges:
-                    net.token_edges.setdefault(start, []).extend((t, to + shift) for t, to in net.token_edges[p])
-                for callee, to in net.call_edges[p]:
-                    if callee in members:
-                        net.eps[hubs[callee]].append(to + shift)
-                    else:
-                        net.call_edges[start].append((callee, to + shift))
-                if p in net.sets:
-                    if members.intersection(net.sets[p].items):
+    def plain_start(self, closure: list[int]) -> int:
+        net = self.net
+        start: int = net.new_position(net.origin_of(closure[0]))
+        for p in closure:
+            for kind in (BYTES, CALLS, TOKENS):
+                for a, b, to in net.edges(p, kind):
+                    net.new_edge(start, kind, a, b, to)
+            if net.loop(p) is not None:
+                net.new_edge(start, EPSILON, 0, 0, p)
+        return start
+
+    def rewrite_group(self, group: list[int], closures: list[list[int]]) -> None:
+        net = self.net
+        members = set(group)
+        total = sum(high - low for low, high in (self.ranges[rule] for rule in group))
+        if net.size() + len(group) * (total + len(group)) > self.limits.max_positions:
+            raise GrammarLimitError("max_positions", self.limits.max_positions,
+                                    "a left-recursive group of rules is too large")
+        exits: dict[int, int] = {}
+        for goal in group:
+            origin = net.origin_of(self.entries[goal])
+            start = net.new_position(origin)
+            hubs = {rule: net.new_position(net.origin_of(self.entries[rule])) for rule in group}
+            final = net.new_position(origin)
+            exits[goal] = final
+            net.new_edge(hubs[goal], EPSILON, 0, 0, final)
+            for rule in group:
+                low, high = self.ranges[rule]
+                shift = _copy(net, low, high)
+                net.new_edge(self.exits[rule] + shift, EPSILON, 0, 0, hubs[rule])
+                for p in closures[rule]:
+                    for lo, hi, to in net.edges(p, BYTES):
+                        net.new_edge(start, BYTES, lo, hi, to + shift)
+                    for tokens, b, to in net.edges(p, TOKENS):
+                        net.new_edge(start, TOKENS, tokens, b, to + shift)
+                    for callee, b, to in net.edges(p, CALLS):
+                        if callee in members:
+                            net.new_edge(hubs[callee], EPSILON, 0, 0, to + shift)
+                        else:
+                            net.new_edge(start, CALLS, callee, b, to + shift)
+                    loop = net.loop(p)
+                    if loop is None:
+                        continue
+                    if loop[0] < 0 and members.intersection(item for item, _ in loop[4]):
                         raise GrammarError(
                             f"rule {net.rule_names[origin]!r:.100} begins with a group in any order that begins so",
                             hint="put something before the group, or write the orders out",
                         )
-                    net.eps[start].append(p + shift)
-                loop = net.loops.get(p)
-                if loop is None:
-                    continue
-                if loop[0] in members:
-                    net.eps[hubs[loop[0]]].append(_loop_after_one(net, loop, shift, origin))
-                else:
-                    net.eps[start].append(p + shift)
-        starts[goal] = start
-    for goal in group:
-        net.rule_exit[goal] = exits[goal]
+                    if loop[0] in members:
+                        net.new_edge(hubs[loop[0]], EPSILON, 0, 0, _loop_after_one(net, loop, shift, origin))
+                    else:
+                        net.new_edge(start, EPSILON, 0, 0, p + shift)
+            self.starts[goal] = start
+        for goal in group:
+            self.exits[goal] = exits[goal]
 
 
 def _copy(net: Network, low: int, high: int) -> int:
     """Copy the positions ``low..high-1`` with their edges; returns how far the copy lies behind."""
-    shift = len(net.origin) - low
-    net.origin.extend(net.origin[low:high])
+    shift: int = net.size() - low
     for p in range(low, high):
-        net.byte_edges.append([(lo, hi, to + shift) for lo, hi, to in net.byte_edges[p]])
-        net.eps.append([to + shift for to in net.eps[p]])
-        net.call_edges.append([(rule, to + shift) for rule, to in net.call_edges[p]])
-        if p in net.token_edges:
-            net.token_edges[p + shift] = [(t, to + shift) for t, to in net.token_edges[p]]
-        if p in net.guards:
-            guard, after = net.guards[p]
-            net.guards[p + shift] = (guard, after + shift)
-        if p in net.loops:
-            rule, least, most, after = net.loops[p]
-            net.loops[p + shift] = (rule, least, most, after + shift)
-        if p in net.sets:
-            net.sets[p + shift] = net.sets[p].moved(shift)
+        net.new_position(net.origin_of(p))
+    for p in range(low, high):
+        for kind in (BYTES, EPSILON, CALLS, TOKENS):
+            for a, b, to in net.edges(p, kind):
+                net.new_edge(p + shift, kind, a, b, to + shift)
+        loop = net.loop(p)
+        if loop is not None:
+            rule, least, most, after, items, separator = loop
+            net.new_loop(p + shift, rule, least, most, after + shift, items, separator)
     return shift
 
 
-def _loop_after_one(net: Network, loop: tuple[int, int, int, int], shift: int, origin: int) -> int:
+def _loop_after_one(net: Network, loop: tuple[int, int, int, int, list[tuple[int, int]], int], shift: int,
+                    origin: int) -> int:
     """Where a counted loop whose first round was the left corner goes on."""
-    rule, least, most, after = loop
-    here = net.position(origin)
+    rule, least, most, after = loop[:4]
+    here: int = net.new_position(origin)
     if least <= 1:
-        net.eps[here].append(after + shift)
+        net.new_edge(here, EPSILON, 0, 0, after + shift)
     if most != 1:
-        rest = net.position(origin)
-        net.loops[rest] = (rule, max(least - 1, 1), most - 1 if most > 0 else most, after + shift)
-        net.eps[here].append(rest)
+        rest = net.new_position(origin)
+        net.new_loop(rest, rule, max(least - 1, 1), most - 1 if most > 0 else most, after + shift, [], -1)
+        net.new_edge(here, EPSILON, 0, 0, rest)
     return here
 
 

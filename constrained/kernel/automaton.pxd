@@ -14,6 +14,7 @@ cdef int FAR_HIGH
 cdef int* grow_int(int* old, Py_ssize_t count) noexcept nogil
 cdef long long* grow_long(long long* old, Py_ssize_t count) noexcept nogil
 cdef int* copy_ints(int* old, int[::1] values) noexcept
+cdef long long* copy_longs(long long* old, long long[::1] values) noexcept
 cdef void sort_triples(int* a, int* b, int* c, int lo, int hi) noexcept nogil
 cdef void sort_ints(int* a, int lo, int hi) noexcept nogil
 cdef unsigned long long mix(unsigned long long h, int x) noexcept nogil

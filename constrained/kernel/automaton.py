@@ -102,6 +102,19 @@ def copy_ints(old: cython.p_int, values: cython.int[::1]) -> cython.p_int:
 
 
 @cython.cfunc
+@cython.exceptval(check=False)
+def copy_longs(old: cython.p_longlong, values: cython.longlong[::1]) -> cython.p_longlong:
+    """``copy_ints`` for 64-bit values."""
+    n: cython.Py_ssize_t = len(values)
+    i: cython.Py_ssize_t
+    new: cython.p_longlong = grow_long(old, n + 1)
+    if new:
+        for i in range(n):
+            new[i] = values[i]
+    return new
+
+
+@cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def sort_triples(a: cython.p_int, b: cython.p_int, c: cython.p_int, lo: cython.int, hi: cython.int) -> cython.void:
@@ -241,12 +254,8 @@ class Automaton:
                 self.guard_loop = i
                 break
         self.n_token_sets = program.n_token_sets
-        self.p_min = grow_long(self.p_min, self.n_positions + 1)
-        for i in range(self.n_positions):
-            self.p_min[i] = program.position_min[i]
-        self.r_min = grow_long(self.r_min, self.n_rules + 1)
-        for i in range(self.n_rules):
-            self.r_min[i] = program.rule_min[i]
+        self.p_min = copy_longs(self.p_min, program.position_min)
+        self.r_min = copy_longs(self.r_min, program.rule_min)
         self.mark = grow_int(self.mark, self.n_positions + 1)
         self.own = grow_int(self.own, self.n_positions + 1)
         for i in range(self.n_positions):

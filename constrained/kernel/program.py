@@ -15,8 +15,8 @@ two stands the rule ``loop_separator`` (-1: cannot be written), or nothing where
 A guard (GUARD) is a loop without rounds: ``loop_minimum`` is the pending id it starts with (-1: nothing passes),
 ``loop_next`` what it guards; the other tables of guards are those of ``engine.guards``.
 
-Positions 1 and 2 are END and HOLE; they have no edges. All arrays are ``array('i')``; the minima, in bytes,
-may be large and are plain lists.
+Positions 1 and 2 are END and HOLE; they have no edges. All arrays are ``array('i')``, but for the minima in bytes,
+which are ``array('q')``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ GUARD = -3
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program:
-    """See the module docstring. ``regions`` are byte partitions of wide loops, see ``engine.regions``."""
+    """See the module docstring. ``regions`` are byte partitions of wide loops, see ``kernel.byte_sets``."""
 
     start: int
     position_offsets: array[int]
@@ -45,12 +45,12 @@ class Program:
     position_accept: array[int]
     position_loop: array[int]
     position_region: array[int]
-    position_min: list[int]
+    position_min: array[int]
     rule_starts: array[int]
     rule_order: array[int]
-    rule_min: list[int]
+    rule_min: array[int]
     rule_names: list[str]
-    position_rule: list[int]
+    position_rule: array[int]
     loop_positions: array[int]
     loop_rules: array[int]
     loop_minimum: array[int]

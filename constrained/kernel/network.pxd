@@ -1,0 +1,69 @@
+cimport cython
+
+cdef long long FAR
+
+@cython.final
+cdef class Network:
+    cdef int most
+    cdef int n
+    cdef int n_cap
+    cdef int e
+    cdef int e_cap
+    cdef int n_rules
+    cdef int r_cap
+    cdef int n_loops
+    cdef int l_cap
+    cdef int n_items
+    cdef int i_cap
+    cdef int s_cap
+    cdef int root
+    cdef int* head
+    cdef int* tail
+    cdef int* origin
+    cdef int* loop_at
+    cdef int* accept
+    cdef int* e_next
+    cdef int* e_a
+    cdef int* e_b
+    cdef int* e_to
+    cdef int* r_entry
+    cdef int* r_exit
+    cdef int* r_low
+    cdef int* r_high
+    cdef int* r_start
+    cdef int* r_order
+    cdef int* r_nullable
+    cdef int* l_pos
+    cdef int* l_rule
+    cdef int* l_min
+    cdef int* l_max
+    cdef int* l_after
+    cdef int* l_items
+    cdef int* l_count
+    cdef int* l_sep
+    cdef int* l_bare
+    cdef int* i_rule
+    cdef int* i_required
+    cdef int* s_a
+    cdef int* s_b
+    cdef int* s_c
+    cdef int* s_d
+    cdef int* s_e
+    cdef int* s_f
+    cdef long long* p_min
+    cdef long long* r_min
+    cdef public list rule_names
+    cdef public list token_sets
+    cdef public list guard_dfas
+    cdef public list guard_ends
+    cdef int _room(self, int more) except -1
+    cdef int _edge_room(self, int more) except -1
+    cdef int add_position(self, int origin) except -1
+    cdef int add_edge(self, int p, int kind, int a, int b, int to) except -1
+    cdef int add_literal(self, bytes data, int start, int end, int origin) except -1
+    cdef int add_rule(self, int low, int entry, int last) except -1
+    cdef int add_loop(self, int p, int rule, int least, int most, int after) except -1
+    cdef int add_item(self, int k, int rule, bint required) except -1
+    cdef int _scratch(self) except -1
+    cdef int _nullable_loops(self) except -1
+    cdef int _sort_rules(self, int* graph, int* graph_at) except -1

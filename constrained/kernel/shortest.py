@@ -1,0 +1,418 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""Fewest bytes from each position to its rule's end, and of each rule (Knuth 1977: Dijkstra on grammars).
+
+Edges are followed backwards from the ends. Costs are counted in buckets of one byte each for the next ``BUCKETS``
+costs; what costs more waits in a list that is sorted in when those are done. Rules are settled in the order of their
+costs, so a set loop takes what it needs as it comes: whatever comes first is cheapest.
+
+``find_shortest(net)`` fills ``p_min`` and ``r_min``, with ``FAR`` where there is no way to an end.
+Cost: 20-40 ns a position and edge.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.constrained.kernel.automaton import grow_int, grow_long
+    from cython.cimports.constrained.kernel.network import Network
+    from cython.cimports.libc.stdlib import free
+else:
+    from constrained.kernel.automaton import grow_int, grow_long
+    from constrained.kernel.network import Network
+
+FAR = cython.declare(cython.longlong, 1 << 60)
+TOKEN_COST = cython.declare(cython.longlong, 1_000_000)
+BUCKETS = cython.declare(cython.int, 512)
+
+
+def find_shortest(net: Network) -> None:
+    """See the module docstring."""
+    Shortest(net).run()
+
+
+@cython.final
+@cython.cclass
+class Shortest:
+    """One run's tables."""
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            free(self.into)
+            free(self.into_e)
+            free(self.into_p)
+            free(self.done)
+            free(self.fill)
+            free(self.start_head)
+            free(self.start_next)
+            free(self.after_head)
+            free(self.after_next)
+            free(self.call_head)
+            free(self.call_next)
+            free(self.call_from)
+            free(self.call_to)
+            free(self.need_head)
+            free(self.need_next)
+            free(self.need_loop)
+            free(self.need_item)
+            free(self.lacking)
+            free(self.wanting)
+            free(self.q_head)
+            free(self.q_pos)
+            free(self.q_next)
+            free(self.total)
+
+    else:
+
+        def __new__(cls, *args):
+            self = object.__new__(cls)
+            for name in _COUNTERS:
+                setattr(self, name, 0)
+            for name in _POINTERS:
+                setattr(self, name, None)
+            return self
+
+    def __init__(self, net: Network):
+        n: cython.int = net.n
+        rules: cython.int = net.n_rules
+        loops: cython.int = net.n_loops
+        needs: cython.int = net.n_items + 2 * loops
+        i: cython.int
+        self.net = net
+        net.p_min = grow_long(net.p_min, n + 1)
+        net.r_min = grow_long(net.r_min, rules + 1)
+        self.into = grow_int(self.into, n + 2)
+        self.fill = grow_int(self.fill, n + 2)
+        self.into_e = grow_int(self.into_e, net.e + 1)
+        self.into_p = grow_int(self.into_p, net.e + 1)
+        self.done = grow_int(self.done, n + 1)
+        self.start_head = grow_int(self.start_head, n + 1)
+        self.after_head = grow_int(self.after_head, n + 1)
+        self.start_next = grow_int(self.start_next, rules + 1)
+        self.call_head = grow_int(self.call_head, rules + 1)
+        self.need_head = grow_int(self.need_head, rules + 1)
+        self.call_next = grow_int(self.call_next, net.e + 1)
+        self.call_from = grow_int(self.call_from, net.e + 1)
+        self.call_to = grow_int(self.call_to, net.e + 1)
+        self.after_next = grow_int(self.after_next, loops + 1)
+        self.lacking = grow_int(self.lacking, loops + 1)
+        self.wanting = grow_int(self.wanting, loops + 1)
+        self.total = grow_long(self.total, loops + 1)
+        self.need_next = grow_int(self.need_next, needs + 1)
+        self.need_loop = grow_int(self.need_loop, needs + 1)
+        self.need_item = grow_int(self.need_item, needs + 1)
+        self.q_head = grow_int(self.q_head, BUCKETS)
+        if not (net.p_min and net.r_min and self.into and self.fill and self.into_e and self.into_p and self.done
+                and self.start_head and self.after_head and self.start_next and self.call_head and self.need_head
+                and self.call_next and self.call_from and self.call_to and self.after_next and self.lacking
+                and self.wanting and self.total and self.need_next and self.need_loop and self.need_item
+                and self.q_head):
+            raise MemoryError
+        for i in range(BUCKETS):
+            self.q_head[i] = -1
+        self._turn_edges()
+        self._index_rules()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _turn_edges(self) -> cython.int:
+        """The edges by their targets: ``into_e[into[p]:into[p + 1]]`` is 4 * edge + list, ``into_p`` its source."""
+        net: Network = self.net
+        n: cython.int = net.n
+        p: cython.int
+        e: cython.int
+        i: cython.int
+        k: cython.int
+        for p in range(n + 2):
+            self.into[p] = 0
+        for p in range(n):
+            net.p_min[p] = FAR
+            self.done[p] = 0
+            for k in range(4):
+                e = net.head[4 * p + k]
+                while e >= 0:
+                    self.into[net.e_to[e] + 1] += 1
+                    e = net.e_next[e]
+        for p in range(n):
+            self.into[p + 1] += self.into[p]
+            self.fill[p] = self.into[p]
+        for p in range(n):
+            for k in range(4):
+                e = net.head[4 * p + k]
+                while e >= 0:
+                    i = self.fill[net.e_to[e]]
+                    self.fill[net.e_to[e]] = i + 1
+                    self.into_e[i] = 4 * e + k
+                    self.into_p[i] = p
+                    e = net.e_next[e]
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _index_rules(self) -> cython.int:
+        """Which rules start at a position, where a rule is called, which loops need it, and where loops lead."""
+        net: Network = self.net
+        n: cython.int = net.n
+        p: cython.int
+        e: cython.int
+        k: cython.int
+        i: cython.int
+        calls: cython.int = 0
+        rule: cython.int
+        for p in range(n):
+            self.start_head[p] = -1
+            self.after_head[p] = -1
+        for rule in range(net.n_rules):
+            net.r_min[rule] = FAR
+            self.call_head[rule] = -1
+            self.need_head[rule] = -1
+            p = net.r_start[rule]
+            self.start_next[rule] = self.start_head[p]
+            self.start_head[p] = rule
+        for p in range(n):
+            e = net.head[4 * p + 2]
+            while e >= 0:
+                rule = net.e_a[e]
+                self.call_from[calls] = p
+                self.call_to[calls] = net.e_to[e]
+                self.call_next[calls] = self.call_head[rule]
+                self.call_head[rule] = calls
+                calls += 1
+                e = net.e_next[e]
+        for k in range(net.n_loops):
+            p = net.l_after[k]
+            self.after_next[k] = self.after_head[p]
+            self.after_head[p] = k
+            self.total[k] = 0
+            self.lacking[k] = 0
+            self.wanting[k] = 0
+            if net.l_rule[k] >= 0:
+                self.lacking[k] = 1
+                self._need(net.l_rule[k], k, -1)
+                continue
+            if net.l_rule[k] == -3:
+                continue  # a guard: as if it were not there
+            self.wanting[k] = net.l_min[k]
+            for i in range(net.l_items[k], net.l_items[k] + net.l_count[k]):
+                if net.i_required[i]:
+                    self.lacking[k] += 1
+                    self.wanting[k] -= 1
+                self._need(net.i_rule[i], k, i)
+            if self.lacking[k] + self.wanting[k] > 1 and not net.l_bare[k]:
+                self.lacking[k] += 1
+                self._need(net.l_sep[k], k, -1)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _need(self, rule: cython.int, loop: cython.int, item: cython.int) -> cython.int:
+        i: cython.int = self.n_needs
+        self.need_loop[i] = loop
+        self.need_item[i] = item
+        self.need_next[i] = self.need_head[rule]
+        self.need_head[rule] = i
+        self.n_needs = i + 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _offer(self, p: cython.int, cost: cython.longlong) -> cython.int:
+        """``p`` can be completed with ``cost`` bytes."""
+        net: Network = self.net
+        i: cython.int
+        k: cython.int
+        if cost >= FAR:
+            cost = FAR - 1  # long is not impossible
+        if cost >= net.p_min[p]:
+            return 0
+        net.p_min[p] = cost
+        i = self.q_used
+        if i >= self.q_cap:
+            self.q_cap = 2 * i + 256
+            self.q_pos = grow_int(self.q_pos, self.q_cap)
+            self.q_next = grow_int(self.q_next, self.q_cap)
+            if not (self.q_pos and self.q_next):
+                raise MemoryError
+        self.q_used = i + 1
+        self.q_pos[i] = p
+        if cost < self.q_base + BUCKETS:
+            k = cython.cast(cython.int, cost - self.q_base)
+            self.q_next[i] = self.q_head[k]
+            self.q_head[k] = i
+        else:
+            self.q_next[i] = self.q_late - 1
+            self.q_late = i + 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _sort_late(self) -> cython.int:
+        """Begin anew at the least cost that waits."""
+        net: Network = self.net
+        i: cython.int = self.q_late - 1
+        k: cython.int
+        p: cython.int
+        after: cython.int
+        least: cython.longlong = FAR
+        while i >= 0:
+            p = self.q_pos[i]
+            if not self.done[p] and net.p_min[p] < least:
+                least = net.p_min[p]
+            i = self.q_next[i]
+        i = self.q_late - 1
+        self.q_late = 0
+        self.q_base = least
+        while i >= 0:
+            after = self.q_next[i]
+            p = self.q_pos[i]
+            if not self.done[p]:
+                if net.p_min[p] < least + BUCKETS:
+                    k = cython.cast(cython.int, net.p_min[p] - least)
+                    self.q_next[i] = self.q_head[k]
+                    self.q_head[k] = i
+                else:
+                    self.q_next[i] = self.q_late - 1
+                    self.q_late = i + 1
+            i = after
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _settle(self, rule: cython.int, cost: cython.longlong) -> cython.int:
+        """A rule's shortest text is known."""
+        net: Network = self.net
+        i: cython.int
+        k: cython.int
+        item: cython.int
+        net.r_min[rule] = cost
+        i = self.call_head[rule]
+        while i >= 0:
+            if self.done[self.call_to[i]]:
+                self._offer(self.call_from[i], cost + net.p_min[self.call_to[i]])
+            i = self.call_next[i]
+        i = self.need_head[rule]
+        while i >= 0:
+            k = self.need_loop[i]
+            item = self.need_item[i]
+            if item < 0 or net.i_required[item]:
+                self.lacking[k] -= 1
+                if item >= 0:
+                    self._add(k, cost, 1)
+            elif self.wanting[k] > 0:
+                if net.l_rule[k] == -2 and item == net.l_items[k] + net.l_count[k] - 1:
+                    self._add(k, cost, self.wanting[k])  # the free one, any number of times
+                    self.wanting[k] = 0
+                else:
+                    self._add(k, cost, 1)
+                    self.wanting[k] -= 1
+            self._offer_loop(k)
+            i = self.need_next[i]
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _add(self, k: cython.int, cost: cython.longlong, times: cython.longlong) -> cython.int:
+        if cost > 0 and times > (FAR - 1 - self.total[k]) // cost:
+            self.total[k] = FAR - 1
+        else:
+            self.total[k] += cost * times
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _offer_loop(self, k: cython.int) -> cython.int:
+        """A loop can be left once what is written in it and what follows are known."""
+        net: Network = self.net
+        after: cython.int = net.l_after[k]
+        rule: cython.int = net.l_rule[k]
+        written: cython.int
+        if self.lacking[k] > 0 or self.wanting[k] > 0 or not self.done[after]:
+            return 0
+        if net.p_min[net.l_pos[k]] < FAR:
+            return 0
+        if rule >= 0:
+            self._add(k, net.r_min[rule], net.l_min[k])
+        elif rule != -3 and not net.l_bare[k]:
+            written = self._written(k)
+            if written > 1:
+                self._add(k, net.r_min[net.l_sep[k]], written - 1)
+        return self._offer(net.l_pos[k], self.total[k] + net.p_min[after])
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _written(self, k: cython.int) -> cython.int:
+        """How many items the shortest text of a set loop has."""
+        net: Network = self.net
+        i: cython.int
+        required: cython.int = 0
+        for i in range(net.l_items[k], net.l_items[k] + net.l_count[k]):
+            required += net.i_required[i]
+        return max(required, net.l_min[k])
+
+    def run(self) -> None:
+        """Settle everything that can be completed."""
+        net: Network = self.net
+        p: cython.int
+        q: cython.int
+        e: cython.int
+        i: cython.int
+        k: cython.int
+        at: cython.int = 0
+        rule: cython.int
+        cost: cython.longlong
+        net.p_min[1] = 0
+        net.p_min[2] = 0
+        for p in range(net.n):
+            if net.accept[p]:
+                self._offer(p, 0)
+        while True:
+            while at < BUCKETS and self.q_head[at] < 0:
+                at += 1
+            if at == BUCKETS:
+                if self.q_late == 0:
+                    break
+                self._sort_late()
+                at = 0
+                continue
+            i = self.q_head[at]
+            self.q_head[at] = self.q_next[i]
+            p = self.q_pos[i]
+            cost = self.q_base + at
+            if self.done[p] or net.p_min[p] != cost:
+                continue
+            self.done[p] = 1
+            for i in range(self.into[p], self.into[p + 1]):
+                q = self.into_p[i]
+                if self.done[q]:
+                    continue
+                k = self.into_e[i] & 3
+                e = self.into_e[i] >> 2
+                if k == 0:
+                    self._offer(q, cost + 1)
+                elif k == 1:
+                    self._offer(q, cost)
+                elif k == 2:
+                    if net.r_min[net.e_a[e]] < FAR:
+                        self._offer(q, cost + net.r_min[net.e_a[e]])
+                elif net.token_sets[net.e_a[e]]:
+                    self._offer(q, cost + TOKEN_COST)
+            i = self.after_head[p]
+            while i >= 0:
+                self._offer_loop(i)
+                i = self.after_next[i]
+            rule = self.start_head[p]
+            while rule >= 0:
+                if net.r_min[rule] >= FAR:
+                    self._settle(rule, cost)
+                rule = self.start_next[rule]
+
+
+_COUNTERS = "n_needs q_base q_late q_used q_cap".split()
+_POINTERS = """
+into into_e into_p done fill start_head start_next after_head after_next call_head call_next call_from call_to
+need_head need_next need_loop need_item lacking wanting q_head q_pos q_next total
+""".split()
