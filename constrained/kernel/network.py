@@ -10,7 +10,8 @@ A *position* is a point of a rule. Its edges are four lists, each in the order i
     3       set              a token of a set
 
 A position may instead stand for a *loop*: a counted one (``l_rule`` names its body), a set loop (-1, or -2 if its last
-item is free to repeat) or a guard (-3; ``l_min`` is the index of what must not follow). Positions 0 to 2 have no edges: 0 is unused, 1 is END, 2 is HOLE.
+item is free to repeat) or a guard (-3; ``l_min`` is the index of what must not follow). Positions 0 to 2 have no edges:
+0 is unused, 1 is END, 2 is HOLE.
 
 ``engine.build`` writes the rules, then ``engine.lowering`` calls the passes in order:
 
