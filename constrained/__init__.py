@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from constrained.api.compiler import GrammarCompiler
 from constrained.api.grammar import Grammar
 from constrained.engine.batch import BatchGrammarMatcher
+from constrained.engine.captures import CaptureSpan, CaptureTracker
 from constrained.engine.compiled import CompiledGrammar, StaleState
 from constrained.engine.matcher import GrammarMatcher
 from constrained.errors import (
@@ -69,6 +70,8 @@ __all__ = [
     "LLM",
     "BatchGrammarMatcher",
     "BitmaskError",
+    "CaptureSpan",
+    "CaptureTracker",
     "Choice",
     "CompiledGrammar",
     "ConstrainedError",

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from constrained.engine.captures import CaptureGraph, CaptureTracker
 from constrained.engine.lowering import lower
 from constrained.engine.open_vocabulary import LiveTokens
 from constrained.engine.vocabulary_tables import VocabularyTrie, trie_of
@@ -52,8 +53,8 @@ class CompiledGrammar:
         automaton: the kernel object behind the state-level API.
     """
 
-    __slots__ = ("__weakref__", "_budget", "_looks", "_started", "automaton", "limits", "live", "program", "rules",
-                 "tables", "tokenizer_info")
+    __slots__ = ("__weakref__", "_budget", "_graph", "_looks", "_started", "automaton", "by_id_only", "limits", "live",
+                 "program", "rules", "tables", "tokenizer_info")
 
     def __init__(self, rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits) -> None:
         self.rules = rules
@@ -69,6 +70,9 @@ class CompiledGrammar:
             return ids
 
         self.program = lower(rules, limits, unspellable=tokenizer_info.unspellable_bytes, resolve_tokens=resolve)
+        # an added token that the grammar names is meant by its id: elsewhere it is no text
+        self.by_id_only = frozenset(named & tokenizer_info.added_token_ids)
+        self._graph: CaptureGraph | None = None
         try:
             automaton = Automaton(self.program, limits.max_threads)
         except ThreadLimitReached as error:
@@ -81,8 +85,7 @@ class CompiledGrammar:
             self.program.token_sets,
             limits.max_mask_bytes,
             limits.max_walk_nodes,
-            # an added token that the grammar names is meant by its id: elsewhere it is no text
-            named & tokenizer_info.added_token_ids,
+            self.by_id_only,
         )
         self._budget = min(FIRST_BUDGET, limits.max_automaton_bytes)
         self._looks = 0
@@ -193,6 +196,12 @@ class CompiledGrammar:
         from constrained.engine.matcher import GrammarMatcher
 
         return GrammarMatcher(self, **options)
+
+    def new_tracker(self) -> CaptureTracker:
+        """What follows the captures of one text: see ``engine.captures``. Raises ``GrammarError`` (left recursion)."""
+        if self._graph is None:
+            self._graph = CaptureGraph(self.rules, self.tables.resolve)
+        return CaptureTracker(self._graph, limits=self.limits)
 
     # ---- the whole -----------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from constrained.engine.buffers import RowFinder
+from constrained.engine.captures import CaptureSpan, CaptureTracker
 from constrained.engine.compiled import KERNEL_LIMITS, CompiledGrammar, StaleState, limit_error
 from constrained.engine.forced import forced_tokens, whole_characters
 from constrained.errors import ConstrainedError
@@ -55,8 +56,8 @@ class GrammarMatcher:
 
     __slots__ = (
         "_address", "_array", "_auto", "_calls", "_compiled", "_fill_at", "_finder", "_history", "_next_state",
-        "_quick", "_row", "_state", "_steps", "_stops", "_stops_given", "_terminated", "_vocab_size", "_without_stop",
-        "_words",
+        "_quick", "_row", "_state", "_steps", "_stops", "_stops_given", "_terminated", "_tracked", "_vocab_size",
+        "_without_stop", "_words",
     )
 
     def __init__(
@@ -92,6 +93,7 @@ class GrammarMatcher:
                                    hint="name a stop token, or set terminate_without_stop_token=True")
         self._without_stop = terminate_without_stop_token
         self._calls = 0
+        self._tracked: tuple[CaptureTracker, list[Step], list[CaptureSpan]] | None = None
         compiled.matcher_begins()
         self._state: int = self._auto.start()
         self._history: list[int] = []
@@ -193,6 +195,7 @@ class GrammarMatcher:
         other._history = self._history.copy()
         other._steps = self._steps.copy()
         other._finder = RowFinder(self._finder.words)
+        other._tracked = None
         return other
 
     def _probe(self) -> GrammarMatcher:
@@ -360,6 +363,27 @@ class GrammarMatcher:
     def distance_to_end(self) -> int:
         """Fewest bytes that complete the text; a token that the grammar names counts as a million."""
         return 0 if self._terminated else int(self._ask(self._auto.distance))
+
+    def captures(self) -> list[CaptureSpan]:
+        """The named parts of the text (``Capture``) that no continuation can change, in the order of their ends.
+
+        Spans count the bytes of the text; control tokens have none. The text is read once more, by
+        ``engine.captures``, as far as it went on since the last call: nothing is spent where this is not asked.
+        Raises ``GrammarError`` for a grammar with left recursion and ``GrammarLimitError``.
+        """
+        if self._tracked is None or self._tracked[1] != self._steps[: len(self._tracked[1])]:
+            self._tracked = (self._compiled.new_tracker(), [], [])
+        tracker, read, spans = self._tracked
+        info, by_id_only = self._compiled.tokenizer_info, self._compiled.by_id_only
+        for step in self._steps[len(read) :]:
+            if isinstance(step, bytes):
+                spans += tracker.feed(step)
+            elif step >= 0:
+                spans += tracker.feed_token(step, info.token_bytes(step), by_id_only=step in by_id_only)
+            else:
+                spans += tracker.finish()
+            read.append(step)
+        return list(spans)
 
     # ---- places --------------------------------------------------------------------------------------
 

@@ -1,0 +1,606 @@
+"""Where the named parts of a grammar (``Capture``) lie in a text, as the text goes on.
+
+Idea
+    The rules are run once more, beside the automaton and only where someone asks: as threads that know how they came
+    here. A thread is a place of the grammar on an interned stack of returns and counters, with the captures it has
+    opened and closed as a list that shares its beginning with those of other threads. Two threads at the same place on
+    the same stack have the same future, so one is kept: that of the earlier alternative, of the longer repetition (the
+    order of Perl's regular expressions). What is common to the lists of all threads is *decided*: no continuation of
+    the text can change it.
+
+Data
+    place    a list of operations in order of preference: epsilon, leaf (a byte automaton), call, open, close, loop, ...
+    frame    a return, a counted round, a group in any order; on top of others; interned
+    mark     a capture that was opened or closed; on top of those before
+
+Limits: left recursion has no threads, and is refused; more than ``max_threads`` threads raise ``GrammarLimitError``.
+Cost: 5-20 us a byte for each thread; a text without ambiguity has one or two. Nothing recurses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from constrained.engine.text_until import text_until
+from constrained.engine.utf8 import char_template
+from constrained.errors import GrammarError, GrammarLimitError
+from constrained.grammar.ir import (
+    AnyTextUntil,
+    ByteDfa,
+    Capture,
+    CharClass,
+    Choice,
+    Expr,
+    Literal,
+    NotFollowedBy,
+    Reference,
+    Repeat,
+    RuleSet,
+    Sequence,
+    TokenReference,
+    Unordered,
+    walk,
+)
+from constrained.limits import Limits
+
+__all__ = ["CaptureGraph", "CaptureSpan", "CaptureTracker", "has_captures"]
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureSpan:
+    """Bytes ``start`` to ``end`` (exclusive) of the text are the part called ``name``. ``end`` -1: still open."""
+
+    name: str
+    start: int
+    end: int
+
+
+class Frame:
+    """What a thread returns to, or counts: one object for equal ones, so that it is compared by identity."""
+
+    __slots__ = ("kind", "number", "parent", "state")
+
+    def __init__(self, kind: int, number: int, state: Any, parent: Frame | None) -> None:
+        self.kind = kind
+        self.number = number
+        self.state = state
+        self.parent = parent
+
+
+class Mark:
+    """A capture that a thread has opened or closed, on top of those before."""
+
+    __slots__ = ("depth", "kind", "name", "parent", "position")
+
+    def __init__(self, kind: int, name: str, position: int, parent: Mark | None) -> None:
+        self.kind = kind
+        self.name = name
+        self.position = position
+        self.parent = parent
+        self.depth: int = 1 if parent is None else parent.depth + 1
+
+
+Watchers = tuple[tuple[int, int], ...]
+"""Automata of what must not follow, each with its state."""
+
+Thread = tuple[int, int, int, Frame | None, Watchers]
+"""``(place behind the leaf, leaf, its state, stack, watchers)``; a leaf ``~n`` is operation n of the place: a token."""
+
+Entered = tuple[int, Frame | None, Watchers, Mark | None, Thread | None]
+"""A place to enter; or, where a thread is given, that thread as it is."""
+
+EPS, LEAF, CALL, OPEN, CLOSE, LOOP, ROUND, GROUP, ITEM, GAP, TOKEN, GUARD, RETURN, ACCEPT = range(14)
+Rows = tuple[tuple[tuple[int, int, int], ...], ...]
+
+
+def has_captures(rules: RuleSet) -> bool:
+    """Whether anything is named."""
+    return any(isinstance(node, Capture) for rule in rules.rules.values() for node in walk(rule))
+
+
+class CaptureGraph:
+    """The rules as places. ``ops[p]``: operations, the preferred first. Made once for a grammar; immutable."""
+
+    def __init__(self, rules: RuleSet, resolve: Callable[[TokenReference], frozenset[int]] | None) -> None:
+        self.rules = rules
+        self.resolve = resolve
+        self.ops: list[list[tuple[Any, ...]]] = []
+        self.leaves: list[tuple[Rows, frozenset[int]]] = []
+        self.known_leaves: dict[Any, int] = {}
+        self.entries: dict[str, int] = {}
+        self.waiting: list[tuple[Expr, int, int]] = []
+        self.start = self.place()
+        end = self.place()
+        self.ops[self.start].append((CALL, self.rule(rules.root), end))
+        self.ops[end].append((ACCEPT,))
+        while self.waiting:
+            self.spell(*self.waiting.pop())
+        self.nullable = self._nullable()
+        self._refuse_left_recursion()
+
+    def place(self) -> int:
+        self.ops.append([])
+        return len(self.ops) - 1
+
+    def rule(self, name: str) -> int:
+        entry = self.entries.get(name)
+        if entry is None:
+            entry = self.entries[name] = self.body(self.rules.rules[name], (RETURN,))
+        return entry
+
+    def body(self, expr: Expr, last: tuple[Any, ...]) -> int:
+        """A part with an entry and an exit of its own, whose exit does ``last``."""
+        entry, end = self.place(), self.place()
+        self.ops[end].append(last)
+        self.waiting.append((expr, entry, end))
+        return entry
+
+    def leaf(self, key: Any, make: Callable[[], tuple[Rows, frozenset[int]]]) -> int:
+        number = self.known_leaves.get(key)
+        if number is None:
+            number = self.known_leaves[key] = len(self.leaves)
+            self.leaves.append(make())
+        return number
+
+    def spell(self, expr: Expr, start: int, end: int) -> None:
+        ops = self.ops[start]
+        if isinstance(expr, Literal):
+            data = expr.data
+            rows = tuple(((byte, byte, i + 1),) for i, byte in enumerate(data))
+            ops.append((LEAF, self.leaf(("literal", data), lambda: ((*rows, ()), frozenset([len(data)]))), end)
+                       if data else (EPS, end))
+        elif isinstance(expr, CharClass):
+            ops.append((LEAF, self.leaf(("class", expr.ranges), lambda: _class_leaf(expr.ranges)), end))
+        elif isinstance(expr, (AnyTextUntil, ByteDfa)):
+            key: Any = ("dfa", id(expr))  # the rules keep it
+            if isinstance(expr, AnyTextUntil):
+                key = (expr.stops, expr.consume, expr.excludes, expr.max_chars)
+                dfa = text_until(*key)
+            else:
+                dfa = expr
+            ops.append((LEAF, self.leaf(key, lambda: (dfa.transitions, dfa.accepting)), end))
+            if 0 in dfa.accepting:
+                ops.append((EPS, end))
+        elif isinstance(expr, Sequence):
+            here = start
+            for i, item in enumerate(expr.items):
+                there = end if i == len(expr.items) - 1 else self.place()
+                self.waiting.append((item, here, there))
+                here = there
+            if not expr.items:
+                ops.append((EPS, end))
+        elif isinstance(expr, Choice):
+            for option in expr.options:
+                here = self.place()
+                ops.append((EPS, here))
+                self.waiting.append((option, here, end))
+        elif isinstance(expr, Reference):
+            ops.append((CALL, self.rule(expr.name), end))
+        elif isinstance(expr, Capture):
+            opened, closed = self.place(), self.place()
+            ops.append((OPEN, expr.name, opened))
+            self.ops[closed].append((CLOSE, expr.name, end))
+            self.waiting.append((expr.body, opened, closed))
+        elif isinstance(expr, Repeat):
+            self.repeat(expr, start, end)
+        elif isinstance(expr, Unordered):
+            self.unordered(expr, start, end)
+        elif isinstance(expr, TokenReference):
+            ops.append((TOKEN, self.resolve(expr) if self.resolve is not None else frozenset(
+                one for one in expr.tokens if isinstance(one, int)), end))
+        else:
+            assert isinstance(expr, NotFollowedBy)
+            leaf = self.leaf(("dfa", id(expr.dfa)), lambda: (expr.dfa.transitions, expr.dfa.accepting))
+            ops.append((GUARD, leaf, end))
+
+    def repeat(self, expr: Repeat, start: int, end: int) -> None:
+        least, most = expr.minimum, expr.maximum
+        if most is None and least <= 1:
+            head = self.place()
+            self.ops[start].append((EPS, head))
+            again = self.place()
+            self.waiting.append((expr.body, head, again))
+            self.ops[again] += [(EPS, head), (EPS, end)]
+            if least == 0:
+                self.ops[start].append((EPS, end))
+            return
+        number = self.place()  # a number of its own for the loop's frames
+        entry = self.body(expr.body, (ROUND, number))
+        self.ops[number].append((LOOP, entry, least, most, end))
+        if most != 0:
+            self.ops[start].append((EPS, number))
+        if least == 0:
+            self.ops[start].append((EPS, end))
+
+    def unordered(self, expr: Unordered, start: int, end: int) -> None:
+        number = self.place()
+        items = [self.body(item, (ITEM, number)) for item in expr.items]
+        free = None if expr.free is None else self.body(expr.free, (ITEM, number))
+        gap = self.body(expr.separator, (GAP, number))
+        need = sum(1 << i for i in expr.required)
+        self.ops[number].append((GROUP, items, free, gap, need, expr.minimum, expr.maximum, end))
+        self.ops[start].append((EPS, number))
+        if not expr.required and expr.minimum == 0:
+            self.ops[start].append((EPS, end))
+
+
+    def _left(self, place: int, done: Callable[[int], bool]) -> tuple[set[int], set[int]]:
+        """The operations' places, and the entries of parts, that are reached from ``place`` before a byte is read."""
+        seen: set[int] = {place}
+        parts: set[int] = set()
+        stack = [place]
+        while stack:
+            for op in self.ops[stack.pop()]:
+                targets: list[int] = []
+                kind = op[0]
+                if kind in (EPS,):
+                    targets = [op[1]]
+                elif kind in (OPEN, CLOSE, GUARD):
+                    targets = [op[2]]
+                elif kind == CALL:
+                    parts.add(op[1])
+                    targets = [op[2]] if done(op[1]) else []
+                elif kind == LOOP:
+                    parts.add(op[1])
+                    targets = [op[4]] if done(op[1]) else []
+                elif kind == GROUP:
+                    parts.update(op[1])
+                    parts.update(() if op[2] is None else (op[2],))
+                    if any(done(entry) for entry in (*op[1], *(() if op[2] is None else (op[2],)))):
+                        parts.add(op[3])
+                        targets = [op[7]]
+                for to in targets:
+                    if to not in seen:
+                        seen.add(to)
+                        stack.append(to)
+        return seen, parts
+
+    def _parts(self) -> list[int]:
+        """The entries of all rules and parts."""
+        found = set(self.entries.values())
+        for ops in self.ops:
+            for op in ops:
+                if op[0] == LOOP:
+                    found.add(op[1])
+                elif op[0] == GROUP:
+                    found.update((*op[1], op[3], *(() if op[2] is None else (op[2],))))
+        return sorted(found)
+
+    def _nullable(self) -> set[int]:
+        """The parts that have the empty text: their exit, which returns, is reached without a byte."""
+        parts = self._parts()
+        ends = (RETURN, ROUND, ITEM, GAP)
+        nullable: set[int] = set()
+        changed = True
+        while changed:
+            changed = False
+            for entry in parts:
+                if entry not in nullable:
+                    seen, _ = self._left(entry, nullable.__contains__)
+                    if any(op[0] in ends for place in seen for op in self.ops[place]):
+                        nullable.add(entry)
+                        changed = True
+        return nullable
+
+    def _refuse_left_recursion(self) -> None:
+        calls = {entry: self._left(entry, self.nullable.__contains__)[1] for entry in self._parts()}
+        waiting = {entry: len(called) for entry, called in calls.items()}
+        callers: dict[int, list[int]] = {}
+        for entry, called in calls.items():
+            for one in called:
+                callers.setdefault(one, []).append(entry)
+        ready = [entry for entry, count in waiting.items() if count == 0]
+        done = 0
+        while ready:
+            done += 1
+            for caller in callers.get(ready.pop(), ()):
+                waiting[caller] -= 1
+                if waiting[caller] == 0:
+                    ready.append(caller)
+        if done < len(waiting):
+            names = [name for name, entry in self.entries.items() if waiting[entry]]
+            raise GrammarError(
+                f"captures are not followed where rules refer to themselves before they read anything: {names[:5]}",
+                hint="write the repetition as item*, or recurse on the right")
+
+
+def _class_leaf(ranges: tuple[tuple[int, int], ...]) -> tuple[Rows, frozenset[int]]:
+    count, edges = char_template(ranges)
+    rows: list[list[tuple[int, int, int]]] = [[] for _ in range(count)]
+    for state, lo, hi, to in edges:
+        rows[state].append((lo, hi, to))
+    return tuple(tuple(sorted(row)) for row in rows), frozenset([1])
+
+
+class CaptureTracker:
+    """Follows one text and tells the captures that are decided.
+
+    Args:
+        rules: the grammar, or its graph.
+        resolve: the ids of a token reference; without it only ids are known, and texts of tokens match nothing.
+        limits: ``max_threads`` bounds the threads.
+
+    Attributes:
+        position: bytes read.
+
+    Raises:
+        GrammarError: a rule refers to itself before it reads anything.
+    """
+
+    def __init__(self, rules: RuleSet | CaptureGraph, *,
+                 resolve: Callable[[TokenReference], frozenset[int]] | None = None,
+                 limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self._graph = rules if isinstance(rules, CaptureGraph) else CaptureGraph(rules, resolve)
+        self._frames: dict[tuple[Any, ...], Frame] = {}
+        self._most_frames = 4096
+        self._known_steps: dict[tuple[int, int, int], int] = {}
+        self.position = 0
+        self._told: int = 0
+        self._open: list[tuple[str, int]] = []
+        self._accepting: Mark | None = None
+        self._complete = False
+        self._threads: list[tuple[Thread, Mark | None]] = []  # the preferred first
+        self._enter([(self._graph.start, None, (), None, None)])
+
+    @property
+    def alive(self) -> bool:
+        """Whether the text so far is the beginning of one of the grammar."""
+        return bool(self._threads) or self._complete
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the text may end here."""
+        return self._complete
+
+    @property
+    def open(self) -> list[CaptureSpan]:
+        """Captures whose beginning is decided and whose end has not come, the outermost first."""
+        return [CaptureSpan(name, start, -1) for name, start in self._open]
+
+    def feed(self, data: bytes) -> list[CaptureSpan]:
+        """The captures that are decided by these bytes, in the order of their ends."""
+        for byte in data:
+            self._step(byte)
+        return self._decide()
+
+    def feed_token(self, token_id: int, data: bytes, *, by_id_only: bool = False) -> list[CaptureSpan]:
+        """The same for a token: its bytes are read (unless ``by_id_only``), or the grammar names it."""
+        named: list[Entered] = []
+        for (place, leaf, _, stack, _), marks in self._threads:
+            if leaf < 0 and token_id in self._graph.ops[place][~leaf][1]:
+                named.append((self._graph.ops[place][~leaf][2], stack, (), marks, None))
+        complete, accepting = False, self._accepting
+        if by_id_only or not data:
+            self._threads, self._complete = [], False
+        else:
+            before = self.position
+            for byte in data:
+                self._step(byte)
+            self.position = before
+            complete, accepting = self._complete, self._accepting
+        self.position += len(data)
+        if named:
+            self._enter(named, keep=True)
+            if complete:
+                self._complete, self._accepting = complete, accepting
+        return self._decide()
+
+    def finish(self) -> list[CaptureSpan]:
+        """The text ends here: the captures of the preferred reading that are not told yet."""
+        if not self._complete:
+            self._threads = []
+            return []
+        self._threads = []
+        return self._tell(self._accepting)
+
+    # ---- inside --------------------------------------------------------------------------------------
+
+    def _frame(self, kind: int, number: int, state: Any, parent: Frame | None) -> Frame:
+        key = (kind, number, state, id(parent))
+        found = self._frames.get(key)
+        if found is None:
+            found = self._frames[key] = Frame(kind, number, state, parent)
+        return found
+
+    def _leaf_step(self, leaf: int, state: int, byte: int) -> int:
+        key = (leaf, state, byte)
+        to = self._known_steps.get(key)
+        if to is None:
+            to = -1
+            for lo, hi, target in self._graph.leaves[leaf][0][state]:
+                if lo <= byte <= hi:
+                    to = target
+                    break
+            if len(self._known_steps) > 1 << 16:
+                self._known_steps.clear()
+            self._known_steps[key] = to
+        return to
+
+    def _step(self, byte: int) -> None:
+        entered: list[Entered] = []
+        self.position += 1
+        leaves = self._graph.leaves
+        for (place, leaf, state, stack, watchers), marks in self._threads:
+            if leaf < 0:
+                continue
+            to = self._leaf_step(leaf, state, byte)
+            if to < 0:
+                continue
+            if watchers:
+                moved = self._watch(watchers, byte)
+                if moved is None:
+                    continue
+                watchers = moved
+            if leaves[leaf][0][to]:
+                entered.append((-1, None, (), marks, (place, leaf, to, stack, watchers)))
+            if to in leaves[leaf][1]:
+                entered.append((place, stack, watchers, marks, None))
+        self._enter(entered)
+
+    def _watch(self, watchers: Watchers, byte: int) -> Watchers | None:
+        found = []
+        for leaf, state in watchers:
+            to = self._leaf_step(leaf, state, byte)
+            if to < 0:
+                continue
+            if to in self._graph.leaves[leaf][1]:
+                return None
+            found.append((leaf, to))
+        return tuple(dict.fromkeys(found))
+
+    def _enter(self, entered: Iterable[Entered], *, keep: bool = False) -> None:
+        """The threads behind these places, by all operations that read nothing. Depth first: the preferred first."""
+        graph_ops = self._graph.ops
+        leaves = self._graph.leaves
+        found: dict[Thread, Mark | None] = dict(self._threads) if keep else {}
+        visited: set[tuple[Any, ...]] = set()
+        self._complete, self._accepting = False, None
+        work = list(entered)
+        work.reverse()
+        position = self.position
+        most = self.limits.max_threads
+        while work:
+            place, stack, watchers, marks, thread = work.pop()
+            if thread is not None:  # still within a leaf
+                found.setdefault(thread, marks)
+                continue
+            key = (place, id(stack), watchers)
+            if key in visited:
+                continue
+            visited.add(key)
+            if len(visited) > 50 * most or len(found) > most:
+                raise GrammarLimitError("max_threads", most, "captures need too many ways to read the text")
+            more: list[Entered] = []
+            for number, op in enumerate(graph_ops[place]):
+                kind = op[0]
+                if kind == EPS:
+                    more.append((op[1], stack, watchers, marks, None))
+                elif kind == LEAF:
+                    if leaves[op[1]][0][0]:
+                        found.setdefault((op[2], op[1], 0, stack, watchers), marks)
+                elif kind == CALL:
+                    returns = graph_ops[op[2]]
+                    if len(returns) == 1 and returns[0][0] == RETURN:
+                        more.append((op[1], stack, watchers, marks, None))  # a tail call needs no frame
+                    else:
+                        more.append((op[1], self._frame(CALL, op[2], None, stack), watchers, marks, None))
+                elif kind == RETURN:
+                    assert stack is not None
+                    more.append((stack.number, stack.parent, watchers, marks, None))
+                elif kind in (OPEN, CLOSE):
+                    more.append((op[2], stack, watchers, Mark(kind, op[1], position, marks), None))
+                elif kind == TOKEN:
+                    found.setdefault((place, ~number, 0, stack, watchers), marks)
+                elif kind == GUARD:
+                    if 0 not in leaves[op[1]][1]:
+                        more.append((op[2], stack, tuple(dict.fromkeys((*watchers, (op[1], 0)))), marks, None))
+                elif kind == ACCEPT:
+                    if not self._complete:
+                        self._complete, self._accepting = True, marks
+                else:
+                    self._counted(op, place, stack, watchers, marks, more)
+            more.reverse()
+            work.extend(more)
+        self._threads = list(found.items())
+        if len(self._frames) > self._most_frames:
+            self._forget_frames()
+
+    def _counted(self, op: tuple[Any, ...], place: int, stack: Frame | None, watchers: Watchers, marks: Mark | None,
+                 more: list[Entered]) -> None:
+        """Loops and groups: frames with a state. A round that may be empty remembers where it began."""
+        kind = op[0]
+        if kind == LOOP:
+            begun = self.position if op[1] in self._graph.nullable else -1
+            more.append((op[1], self._frame(ROUND, place, (1, begun), stack), watchers, marks, None))
+            return
+        if kind == GROUP:
+            self._items(op, place, 0, 0, stack, watchers, marks, more)
+            return
+        assert stack is not None
+        number, below = stack.number, stack.parent
+        if kind == ROUND:
+            (count, begun), (_, entry, least, most, end) = stack.state, self._graph.ops[number][0]
+            if begun == self.position:  # nothing was read: any number of such rounds is this one
+                more.append((end, below, watchers, marks, None))
+                return
+            if most is None or count < most:
+                again = count + 1 if most is not None else min(count + 1, least)
+                begun = self.position if begun >= 0 else -1
+                more.append((entry, self._frame(ROUND, number, (again, begun), below), watchers, marks, None))
+            if count >= least:
+                more.append((end, below, watchers, marks, None))
+            return
+        used, count = stack.state
+        group = self._graph.ops[number][0]
+        if kind == GAP:
+            self._items(group, number, used, count, below, watchers, marks, more)
+            return
+        _, _, _, gap, need, least, most, end = group
+        if most is None or count < most:
+            more.append((gap, self._frame(GAP, number, (used, count), below), watchers, marks, None))
+        if count >= least and used & need == need:
+            more.append((end, below, watchers, marks, None))
+
+    def _items(self, op: tuple[Any, ...], number: int, used: int, count: int, stack: Frame | None,
+               watchers: Watchers, marks: Mark | None, more: list[Entered]) -> None:
+        _, items, free, _, _, least, most, _ = op
+        after = count + 1 if most is not None else min(count + 1, least)
+        for i, entry in enumerate(items):
+            if not used >> i & 1:
+                frame = self._frame(ITEM, number, (used | 1 << i, after), stack)
+                more.append((entry, frame, watchers, marks, None))
+        if free is not None:
+            more.append((free, self._frame(ITEM, number, (used, after), stack), watchers, marks, None))
+
+    def _forget_frames(self) -> None:
+        """Keep the frames that live threads stand on, and those alone."""
+        kept: dict[tuple[Any, ...], Frame] = {}
+        for (_, _, _, stack, _), _ in self._threads:
+            while stack is not None:
+                key = (stack.kind, stack.number, stack.state, id(stack.parent))
+                if key in kept:
+                    break
+                kept[key] = stack
+                stack = stack.parent
+        self._frames = kept
+        self._most_frames = max(4096, 2 * len(kept))
+
+    def _decide(self) -> list[CaptureSpan]:
+        """What the marks of all threads, and of the text that ends here, have in common."""
+        lists = [marks for _, marks in self._threads]
+        if self._complete:
+            lists.append(self._accepting)
+        if not lists:
+            return []
+        common = lists[0]
+        for marks in lists[1:]:
+            while common is not marks:
+                if common is None or marks is None:
+                    return []
+                if common.depth >= marks.depth:
+                    common = common.parent
+                else:
+                    marks = marks.parent
+        return self._tell(common)
+
+    def _tell(self, marks: Mark | None) -> list[CaptureSpan]:
+        """The captures closed up to ``marks`` that were not told before; they are forgotten then."""
+        fresh: list[Mark] = []
+        last = marks
+        while marks is not None and marks.depth > self._told:
+            fresh.append(marks)
+            marks = marks.parent
+        spans = []
+        for mark in reversed(fresh):
+            self._told = mark.depth
+            if mark.kind == OPEN:
+                self._open.append((mark.name, mark.position))
+            else:
+                _, start = self._open.pop()
+                spans.append(CaptureSpan(mark.name, start, mark.position))
+        if last is not None:
+            last.parent = None
+        return spans
