@@ -16,7 +16,7 @@ from constrained.engine.compiled import CompiledGrammar
 from constrained.errors import ConstrainedError, GrammarError, SchemaError, echo
 from constrained.grammar import combinators as make
 
-__all__ = ["KINDS", "compile_request", "is_lark"]
+__all__ = ["KINDS", "check_request", "compile_request", "is_lark"]
 
 KINDS = ("json", "json_object", "regex", "grammar", "choice", "structural_tag")
 
@@ -34,20 +34,32 @@ def compile_request(compiler: GrammarCompiler, kind: str, spec: str, *, any_whit
         ConstrainedError: the kind is unknown, or the text cannot be compiled; see the front ends.
     """
     layout: dict[str, Any] = {} if any_whitespace else {"any_whitespace": False, "separators": (", ", ": ")}
-    if kind == "json":
-        return compiler.compile_json_schema(spec, **layout)
-    if kind == "json_object":
-        return compiler.compile_json_schema({"type": "object"}, **layout)
+    if kind in ("json", "json_object"):
+        return compiler.compile_json_schema(spec if kind == "json" else {"type": "object"}, **layout)
     if kind == "regex":
         return compiler.compile_regex(spec)
-    if kind == "grammar":
-        if is_lark(spec):
-            return compiler.compile_lark(spec)
-        return compiler.compile_grammar(spec)
-    if kind == "choice":
-        return compiler.compile_grammar(_choice(spec))
     if kind == "structural_tag":
-        return compiler.compile_structural_tag(_loaded(spec, "a structural tag"))
+        return compiler.compile_structural_tag(spec)
+    return compiler.compile_grammar(_grammar(kind, spec))
+
+
+def check_request(kind: str, spec: str) -> None:
+    """Raise what ``compile_request`` would, as far as that can be told without a vocabulary."""
+    if kind == "json":
+        Grammar.from_json_schema(spec)
+    elif kind == "regex":
+        Grammar.from_regex(spec)
+    elif kind == "structural_tag":
+        Grammar.from_structural_tag(spec)
+    elif kind != "json_object":
+        _grammar(kind, spec)
+
+
+def _grammar(kind: str, spec: str) -> Grammar:
+    if kind == "choice":
+        return _choice(spec)
+    if kind == "grammar":
+        return Grammar.from_lark(spec) if is_lark(spec) else Grammar.from_ebnf(spec)
     raise ConstrainedError(f"unknown kind of constraint {kind!r:.50}", hint=f"one of {', '.join(KINDS)}")
 
 
