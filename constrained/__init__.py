@@ -47,8 +47,11 @@ from constrained.masks import (
 from constrained.vocabulary import TokenizerInfo
 
 if TYPE_CHECKING:
+    from constrained.typed.agent import Agent, AgentRun
     from constrained.typed.llm import LLM
     from constrained.typed.partial import Partial
+    from constrained.typed.results import Result, Truncated
+    from constrained.typed.tools import Tool, tool
     from constrained.typed.types import EBNF, Choice, JsonSchema, Lark, Regex
 
 __version__ = "0.1.0"
@@ -56,11 +59,17 @@ __version__ = "0.1.0"
 _LATER = {
     "EBNF": "constrained.typed.types",
     "LLM": "constrained.typed.llm",
+    "Agent": "constrained.typed.agent",
+    "AgentRun": "constrained.typed.agent",
     "Choice": "constrained.typed.types",
     "JsonSchema": "constrained.typed.types",
     "Lark": "constrained.typed.types",
     "Partial": "constrained.typed.partial",
     "Regex": "constrained.typed.types",
+    "Result": "constrained.typed.results",
+    "Tool": "constrained.typed.tools",
+    "Truncated": "constrained.typed.results",
+    "tool": "constrained.typed.tools",
     "SamplingParams": "constrained.decoder.sampling_params",
 }
 """Names that are imported when first asked for: they may need packages that the core does without."""
@@ -68,6 +77,8 @@ _LATER = {
 __all__ = [
     "EBNF",
     "LLM",
+    "Agent",
+    "AgentRun",
     "BatchGrammarMatcher",
     "BitmaskError",
     "CaptureSpan",
@@ -89,12 +100,15 @@ __all__ = [
     "Partial",
     "Regex",
     "RegexError",
+    "Result",
     "SchemaError",
     "StaleState",
     "StructuralTagError",
     "Thinking",
     "TokenizerError",
     "TokenizerInfo",
+    "Tool",
+    "Truncated",
     "UnsatisfiableGrammarError",
     "UnsatisfiableSchemaError",
     "UnsupportedSchemaError",
@@ -104,6 +118,7 @@ __all__ = [
     "coverage",
     "get_bitmask_shape",
     "reset_token_bitmask",
+    "tool",
 ]
 
 

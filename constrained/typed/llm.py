@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from constrained.typed.call import Budget, Call, Engine, Generation, ToolChoice
 from constrained.typed.errors import OutputError, PromptError
@@ -35,10 +35,12 @@ from constrained.typed.tools import as_tools, checked_choice, tool, tool_dicts
 
 if TYPE_CHECKING:
     from constrained.decoder.sampling_params import SamplingParams
+    from constrained.typed.function import TypedFunction
 
 __all__ = ["LLM", "Options"]
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 NO_OPTIONS: Mapping[str, Any] = {}
 
@@ -240,6 +242,11 @@ class LLM:
         return AsyncStream(self.stream(prompt, output_type, **options))
 
     # -- functions and tools -----------------------------------------------------------------------------------
+
+    @overload
+    def fn(self, function: Callable[P, T], /) -> TypedFunction[P, T]: ...
+    @overload
+    def fn(self, /, **options: Any) -> Callable[[Callable[P, T]], TypedFunction[P, T]]: ...
 
     def fn(self, function: Any = None, /, **options: Any) -> Any:
         """Decorator: a function whose docstring is the prompt and whose return annotation is the type.

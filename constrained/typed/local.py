@@ -32,7 +32,13 @@ from constrained.typed.call import Call, Ending, Piece
 from constrained.typed.errors import BudgetError, PromptError, SourceError
 from constrained.typed.prompts import with_system
 from constrained.typed.results import FinishReason, Usage
-from constrained.typed.tool_prompts import bounded_integers, knows_tools, plain_example, plain_messages, tool_instructions
+from constrained.typed.tool_prompts import (
+    bounded_integers,
+    knows_tools,
+    plain_example,
+    plain_messages,
+    tool_instructions,
+)
 
 if TYPE_CHECKING:
     from constrained.decoder.chat_template import ChatTemplate

@@ -1,0 +1,198 @@
+"""The typed layer on SmolLM2: what it costs, what forced tokens save, and whether every value is valid.
+
+    python benchmarks/typed.py [--cases overhead forced valid] [--prompts 200]
+
+Prints one JSON line a case. The model is the built-in one (``$CONSTRAINED_SMOLLM2`` or the cache).
+
+- ``overhead``: CPU time of the calling thread (prompt, events, result; the model runs in another thread) a token,
+  against the wall time of a token; once for ``generate``, once for ``stream`` with all its events.
+- ``forced``: tokens a second of typed extraction, against the same model writing the same number of tokens freely.
+- ``valid``: values of 20 types (nested, recursive, unions, dates, decimals, enums ...) and of the models of the shared
+  cases, under token limits from just enough to plenty, sampled at temperature 1: how many are valid, how many were cut.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import decimal
+import enum
+import json
+import os
+import statistics
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import pydantic
+
+import constrained as cd
+from constrained.typed.errors import BudgetError
+
+
+class Color(enum.Enum):
+    RED = "red"
+    GREEN = "green"
+    BLUE = "blue"
+
+
+class Address(pydantic.BaseModel):
+    street: str
+    number: int
+    country: Literal["Italy", "France", "Norway"]
+
+
+class Person(pydantic.BaseModel):
+    name: str
+    age: Annotated[int, pydantic.Field(ge=0, le=150)]
+    born: datetime.date | None = None
+    home: Address
+
+
+class Node(pydantic.BaseModel):
+    label: str
+    children: list[Node]
+
+
+class Cat(pydantic.BaseModel):
+    kind: Literal["cat"]
+    lives: int
+
+
+class Dog(pydantic.BaseModel):
+    kind: Literal["dog"]
+    tricks: list[str]
+
+
+class Owner(pydantic.BaseModel):
+    pet: Annotated[Cat | Dog, pydantic.Field(discriminator="kind")]
+    colors: list[Color]
+
+
+class Invoice(pydantic.BaseModel):
+    id: uuid.UUID
+    total: Annotated[decimal.Decimal, pydantic.Field(max_digits=8, decimal_places=2)]
+    due: datetime.datetime
+    paid: bool
+
+
+@dataclass
+class Point:
+    x: float
+    y: float = 0.0
+
+
+class Pair(NamedTuple):
+    first: str
+    second: int
+
+
+TYPES: list[Any] = [
+    Person, Node, Owner, Invoice, Point, Pair, Color, Address, list[Person], dict[str, int], str, int, float, bool,
+    Literal["yes", "no", 3], datetime.date, datetime.timedelta, tuple[int, str, bool], int | str | None,
+    set[Literal["a", "b", "c"]],
+]
+TEXTS = ["Ada Lovelace, 36, lives in Rome.", "A dog called Rex that can sit and roll over.", "Pay 120.50 by Friday!",
+         "Two red houses and a green one.", "Once upon a time there was a cat with nine lives."]
+
+
+def overhead(llm: cd.LLM) -> dict[str, Any]:
+    """Share of the calling thread in the time of a token."""
+    found: dict[str, Any] = {}
+    for name in ("generate", "stream"):
+        own, wall, tokens = 0.0, 0.0, 0
+        for round_ in range(12):
+            cpu, clock = time.thread_time(), time.perf_counter()
+            if name == "generate":
+                result = llm.generate(TEXTS[0], Person, max_tokens=100)
+            else:
+                stream = llm.stream(TEXTS[0], Person, max_tokens=100)
+                for _ in stream:
+                    pass
+                result = stream.result
+            if round_ >= 2:  # grammar and masks are warm
+                own += time.thread_time() - cpu
+                wall += time.perf_counter() - clock
+                tokens += result.usage.output_tokens
+        found[name] = {"own_us_a_token": round(own / tokens * 1e6, 1), "token_ms": round(wall / tokens * 1e3, 2),
+                       "share": round(own / wall, 4)}
+    return found
+
+
+def forced(llm: cd.LLM) -> dict[str, Any]:
+    """Typed extraction against free text of as many tokens, in turn."""
+    ratios, typed_speeds, free_speeds, shares = [], [], [], []
+    for round_ in range(8):
+        text = TEXTS[round_ % len(TEXTS)]
+        started = time.perf_counter()
+        result = llm.generate(text, Person, max_tokens=100)
+        typed = result.usage.output_tokens / (time.perf_counter() - started)
+        started = time.perf_counter()
+        free = llm.generate(text, max_tokens=result.usage.output_tokens, min_tokens=result.usage.output_tokens)
+        plain = free.usage.output_tokens / (time.perf_counter() - started)
+        if round_:
+            ratios.append(typed / plain)
+            typed_speeds.append(typed)
+            free_speeds.append(plain)
+            shares.append(result.usage.forced_tokens / result.usage.output_tokens)
+    return {"typed_tokens_a_second": round(statistics.median(typed_speeds), 1),
+            "free_tokens_a_second": round(statistics.median(free_speeds), 1),
+            "ratio": round(statistics.median(ratios), 2), "forced_share": round(statistics.median(shares), 2)}
+
+
+def pydantic_cases() -> list[Any]:
+    """The models of the shared cases (``$CONSTRAINED_SHARED``, default beside the repository), if they are here."""
+    default = Path(__file__).resolve().parent.parent.parent / "shared"
+    path = Path(os.environ.get("CONSTRAINED_SHARED", default)) / "data" / "cases" / "cases.jsonl"
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        case = json.loads(line)
+        if case["kind"] == "pydantic":
+            names: dict[str, Any] = {"__name__": case["id"]}
+            exec(case["input"], names)
+            found.append(names["M"])
+    return found
+
+
+def valid(llm: cd.LLM, prompts: int) -> dict[str, Any]:
+    """Every value validated again by a fresh ``TypeAdapter``."""
+    kinds = [*TYPES, *pydantic_cases()]
+    counts = {"prompts": 0, "valid": 0, "cut": 0, "refused_as_too_small": 0, "invalid": 0}
+    wrong: list[str] = []
+    for number in range(prompts):
+        kind = kinds[number % len(kinds)]
+        limit = (120, 60, 30, 24)[number // len(kinds) % 4]
+        counts["prompts"] += 1
+        try:
+            result = llm.generate(TEXTS[number % len(TEXTS)], kind, max_tokens=limit, temperature=1.0, seed=number)
+        except BudgetError:
+            counts["refused_as_too_small"] += 1
+            continue
+        if result.finish_reason != "stop":
+            counts["cut"] += 1
+            continue
+        try:
+            pydantic.TypeAdapter(kind).validate_json(result.text)
+            counts["valid"] += 1
+        except pydantic.ValidationError as error:
+            counts["invalid"] += 1
+            wrong.append(f"{kind}: {result.text!r}: {str(error)[:200]}")
+    return {"types": len(kinds), **counts, "wrong": wrong[:5]}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", nargs="+", default=["overhead", "forced", "valid"])
+    parser.add_argument("--prompts", type=int, default=200)
+    options = parser.parse_args()
+    with cd.LLM(max_len=1024) as llm:
+        for case in options.cases:
+            found = {"overhead": overhead, "forced": forced}[case](llm) if case != "valid" else valid(
+                llm, options.prompts)
+            print(json.dumps({"case": case, **found}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
