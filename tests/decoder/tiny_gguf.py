@@ -30,8 +30,9 @@ def interleave(values: np.ndarray, heads: int) -> np.ndarray:
 
 
 def write(model: Any, path: Path, architecture: str, kind: Any = TYPES.F32, *, leave_out: str = "",
-          more: dict[str, Any] | None = None, keep_f32: tuple[str, ...] = ()) -> None:
-    """``model`` (a transformers causal LM) as a GGUF file; matrices in ``kind``, vectors in F32."""
+          more: dict[str, Any] | None = None, keep_f32: tuple[str, ...] = (),
+          kinds: dict[str, Any] | None = None) -> None:
+    """``model`` (a transformers causal LM) as a GGUF file; matrices in ``kind`` or ``kinds[name]``, vectors in F32."""
     config = model.config
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_block_count(config.num_hidden_layers)
@@ -72,9 +73,10 @@ def write(model: Any, path: Path, architecture: str, kind: Any = TYPES.F32, *, l
             target = f"blk.{layer}.{NAMES.get(part) or norms[part]}.{suffix}"
         if target == leave_out:
             continue
-        dense = values.ndim == 1 or kind == TYPES.F32 or target in keep_f32
-        data = np.ascontiguousarray(values, np.float32) if dense else gguf.quants.quantize(values, kind)
-        writer.add_tensor(target, data, raw_dtype=TYPES.F32 if dense else kind)
+        own = (kinds or {}).get(target, kind)
+        dense = values.ndim == 1 or own == TYPES.F32 or target in keep_f32
+        data = np.ascontiguousarray(values, np.float32) if dense else gguf.quants.quantize(values, own)
+        writer.add_tensor(target, data, raw_dtype=TYPES.F32 if dense else own)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -15,6 +15,7 @@ from constrained.decoder.errors import CheckpointError, ModelError
 from constrained.decoder.loaders.source import TensorSource
 from constrained.decoder.models.config import ModelConfig
 from constrained.decoder.models.head import OutputHead
+from constrained.decoder.models.int8_weight import Int8Weight
 from constrained.decoder.models.linear import DenseLinear, Int4Linear, Linear
 from constrained.decoder.models.norm import RMSNorm
 from constrained.decoder.models.transformer import DecoderModel, LayerWeights
@@ -108,7 +109,10 @@ class _Assembler:
     def model(self) -> DecoderModel:
         config = self._config
         embedding = self._source.tensor(EMBEDDING, self._dtype).to(self._device)
-        head = embedding if config.tied else self._source.tensor(HEAD, self._dtype).to(self._device)
+        head: torch.Tensor | Int8Weight | None
+        head = self._eight_bits(EMBEDDING if config.tied else HEAD) if self._quantized else None
+        if head is None:
+            head = embedding if config.tied else self._source.tensor(HEAD, self._dtype).to(self._device)
         layers = [self._layer(index) for index in range(config.n_layers)]
         if self._quantized and not any(isinstance(layer.down, Int4Linear) for layer in layers):
             raise ModelError("the checkpoint has no matrices in 4-bit blocks of 32 (Q4_0, Q4_1) that the kernel takes",
@@ -161,6 +165,13 @@ class _Assembler:
         quants, scales, minima = (torch.from_numpy(np.concatenate([getattr(one, field) for one in blocks]))
                                   for field in ("quants", "scales", "minima"))
         return Int4Linear(quants, scales, minima, bias)
+
+    def _eight_bits(self, name: str) -> Int8Weight | None:
+        """A matrix in 8-bit blocks where it is stored so."""
+        blocks = self._source.quantized(name)
+        if blocks is None or blocks.bits != 8:
+            return None
+        return Int8Weight(torch.from_numpy(np.ascontiguousarray(blocks.quants)), torch.from_numpy(blocks.scales))
 
     def _joined(self, names: list[str]) -> torch.Tensor:
         parts = [self._source.tensor(name, self._dtype) for name in names]

@@ -16,6 +16,7 @@ import torch
 import torch.nn.functional as functional
 
 from constrained.decoder.errors import ModelError
+from constrained.decoder.models.int8_weight import Int8Weight
 
 __all__ = ["OutputHead"]
 
@@ -26,11 +27,12 @@ BLOCK_BYTES = 2 << 20
 
 
 class OutputHead:
-    """``weight [V, hidden]`` (the embedding itself where tied), with the family's soft cap ``cap * tanh(x / cap)``."""
+    """``weight [V, hidden]`` (the embedding itself where tied), dense or in 8-bit blocks, with the family's soft cap
+    ``cap * tanh(x / cap)``."""
 
     __slots__ = ("_softcap", "weight")
 
-    def __init__(self, weight: torch.Tensor, softcap: float | None = None) -> None:
+    def __init__(self, weight: torch.Tensor | Int8Weight, softcap: float | None = None) -> None:
         self.weight = weight
         self._softcap = softcap
 
@@ -45,7 +47,8 @@ class OutputHead:
             if low < 0 or high >= weight.shape[0]:
                 raise ModelError(f"allowed ids run from {low} to {high}, the head has 0 to {weight.shape[0] - 1}")
         if allowed_ids is not None and len(allowed_ids) <= GATHER_SHARE * weight.shape[0]:
-            logits = functional.linear(hidden.float(), weight[allowed_ids].float())
+            rows = weight.rows(allowed_ids) if isinstance(weight, Int8Weight) else weight[allowed_ids].float()
+            logits = functional.linear(hidden.float(), rows)
         else:
             logits = self._whole(hidden)
             if allowed_ids is not None:
@@ -56,6 +59,8 @@ class OutputHead:
 
     def _whole(self, hidden: torch.Tensor) -> torch.Tensor:
         weight = self.weight
+        if isinstance(weight, Int8Weight):
+            return weight.product(hidden.float())
         if weight.dtype == torch.float32:
             return functional.linear(hidden, weight)
         if not weight.is_cpu:

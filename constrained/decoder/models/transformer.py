@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Literal
 import torch
 import torch.nn.functional as functional
 
+from constrained.decoder.kv_cache import KVCache
 from constrained.decoder.models.activations import ACTIVATION_FUNCTIONS
 from constrained.decoder.models.base import BaseDecoder, DecoderOutput, kept_positions, pack
 from constrained.decoder.models.config import ModelConfig
@@ -27,6 +28,7 @@ from constrained.decoder.models.head import OutputHead
 from constrained.decoder.models.linear import Linear
 from constrained.decoder.models.norm import RMSNorm
 from constrained.decoder.models.rope import RotaryTable, rotate
+from constrained.decoder.models.token_step import TokenStep
 from constrained.decoder.slots import Plan, SlotTable
 
 if TYPE_CHECKING:
@@ -71,6 +73,7 @@ class DecoderModel(BaseDecoder):
         scale = config.embedding_scale  # rounded to the model's dtype, as the family was trained
         self._embedding_scale = None if scale is None else torch.tensor(scale, dtype=dtype, device=self.device)
         self._static_step: StaticStep | None = None
+        self._token_step = TokenStep(self) if TokenStep.fits(self) else None
         self._tables = tuple(RotaryTable(config, rope, dtype, self.device) for rope in config.ropes)
 
     @torch.inference_mode()
@@ -87,6 +90,9 @@ class DecoderModel(BaseDecoder):
         hidden: dict[int, torch.Tensor] = {}
         if self._static_step is not None and self._static_step.serves(cache, n_new, wanted):
             x = self._static_step(pack(input_ids, n_new), slots, lengths)
+        elif self._token_step is not None and self._token_step.serves(cache, n_new, wanted):
+            assert isinstance(cache, KVCache)
+            x = self._token_step(pack(input_ids, n_new), cache, slots, lengths)
         else:
             x = self._embed(pack(input_ids, n_new))
             ropes = [table.rows(spans) for table in self._tables]
@@ -101,7 +107,7 @@ class DecoderModel(BaseDecoder):
         if kept is None:
             return DecoderOutput(None, {})
         if not hidden and wanted:
-            hidden = {layer: kept.take(x) for layer in wanted}  # the static step: the last layer only
+            hidden = {layer: kept.take(x) for layer in wanted}  # a step of its own: the last layer only
         if not with_logits:
             return DecoderOutput(None, hidden)
         logits = self._head(self._final_norm(kept.rows(x)), allowed_ids)
