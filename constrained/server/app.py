@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from constrained.server.chat import chat_completions
 from constrained.server.completions import completions
 from constrained.server.engine import Engine
+from constrained.server.http import LingeringResponse
 from constrained.server.info import health, list_models, metrics, one_model, tokenize
 from constrained.server.problems import ApiError, from_library
 from constrained.server.responses import responses
@@ -103,7 +104,8 @@ class Gate:
 
 def error_response(error: ApiError) -> Response:
     """The answer to a request that fails."""
-    return Response(error.json(), error.status, error.headers, media_type="application/json")
+    kind = LingeringResponse if error.status == 413 else Response
+    return kind(error.json(), error.status, error.headers, media_type="application/json")
 
 
 def _guarded(engine: Engine, path: str, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:

@@ -3,17 +3,22 @@
     python -m constrained.server.compile_worker      frames on stdin and stdout
 
 A frame is a length (8 bytes, little endian) and a pickle; both ends are this library, and nothing in a frame is the
-client's but plain text. The first frame in is ``(vocabulary tables, limits, memory)``, then one ``Constraint`` a frame.
+client's but plain text. The first frame in is ``(vocabulary tables, limits, memory, seconds)``, then one ``Constraint`` a
+frame.
 Each is answered with ``("ok", flat rules, seconds, relaxed)`` or ``("error", code, message)``. A job is compiled
 completely and its first mask computed, so whoever repeats it knows that it can be done and what it costs.
 
-The address space is limited; a job that needs more is an error, and the process ends, to be started afresh.
+The address space is limited; a job that needs more is an error, and the process ends, to be started afresh. So is the
+processor time of a job: at its end the kernel ends the process, whatever it is in the middle of. It runs at a lower
+priority than the process that decodes.
 """
 
 from __future__ import annotations
 
+import os
 import pickle
 import resource
+import signal
 import struct
 import sys
 import time
@@ -34,6 +39,9 @@ __all__ = ["HEADER", "compile_one", "main"]
 HEADER = struct.Struct("<Q")
 MAX_JOBS = 5_000
 """Jobs after which the process is renewed: freed memory is not always given back."""
+
+
+NICE = 10
 
 
 def read_frame(stream: BinaryIO) -> Any:
@@ -89,7 +97,8 @@ def main() -> int:
     first = read_frame(source)
     if first is None:
         return 0
-    tables, limits, memory = first
+    tables, limits, memory, seconds = first
+    os.nice(NICE)
     info = info_of_tables(tables, None)
     compile_one(Constraint("ebnf", 'root ::= "a" | [b-d]+'), info, limits)  # first use builds shared tables
     if sys.platform == "linux":
@@ -99,11 +108,13 @@ def main() -> int:
         job = read_frame(source)
         if job is None:
             return 0
+        signal.setitimer(signal.ITIMER_PROF, seconds)  # SIGPROF ends the process: nothing handles it
         try:
             answer = compile_one(job, info, limits)
         except MemoryError:
             write_frame(sink, ("error", "grammar_limit_exceeded", "the grammar needs too much memory to compile"))
             return 0
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
         write_frame(sink, answer)
     return 0
 

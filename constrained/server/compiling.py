@@ -39,6 +39,9 @@ __all__ = ["CompileService", "Compiled"]
 KNOWN_ERRORS = 2_000
 START_SECONDS = 60.0
 
+WALL = 1.9
+"""Times ``compile_seconds``: how long a grammar may take from its arrival, waiting included."""
+
 SLOW_IS_KNOWN = 30.0
 """Seconds for which a grammar that took too long is refused unseen: on a busy machine it may do better later."""
 
@@ -68,7 +71,8 @@ class CompileService:
         """Grammars that were refused."""
         self.killed = 0
         """Workers that were killed at their deadline, or died."""
-        self._hello = pickle.dumps((tables_of(info), settings.limits, settings.compile_memory_bytes), protocol=5)
+        self._hello = pickle.dumps((tables_of(info), settings.limits, settings.compile_memory_bytes,
+                                    settings.compile_seconds), protocol=5)
         self._cache: OrderedDict[bytes, Compiled] = OrderedDict()
         self._errors: OrderedDict[bytes, Failure] = OrderedDict()
         self._running: dict[bytes, asyncio.Task[Compiled]] = {}
@@ -127,13 +131,14 @@ class CompileService:
             task.exception()  # whoever waited has it; with nobody left it is not "never retrieved"
 
     async def _compile(self, constraint: Constraint, key: bytes) -> Compiled:
+        came = time.monotonic()
         try:
             async with asyncio.timeout(self.settings.compile_seconds):
                 worker = await self._idle.get()
         except TimeoutError:
             raise ApiError(429, "all compilers are busy; try again later", param=constraint.param,
                            code="compilers_busy", headers={"retry-after": "1"}) from None
-        answer = await self._ask(worker, constraint)
+        answer = await self._ask(worker, constraint, WALL * self.settings.compile_seconds - (time.monotonic() - came))
         if answer[0] != "ok":
             self._remember(key, answer[1], answer[2], math.inf if answer[0] == "error" else SLOW_IS_KNOWN)
             raise bad_request(answer[2], constraint.param, answer[1])
@@ -148,10 +153,10 @@ class CompileService:
         self._evict()
         return made
 
-    async def _ask(self, worker: _Worker, constraint: Constraint) -> tuple[Any, ...]:
+    async def _ask(self, worker: _Worker, constraint: Constraint, seconds: float) -> tuple[Any, ...]:
         """One job in a worker, which afterwards is idle again or replaced."""
         try:
-            async with asyncio.timeout(self.settings.compile_seconds):
+            async with asyncio.timeout(seconds):
                 answer = await worker.ask(constraint)
         except TimeoutError:
             self._replace(worker)
@@ -159,7 +164,8 @@ class CompileService:
                                                       f"{self.settings.compile_seconds:g} s to compile")
         except (OSError, EOFError, asyncio.IncompleteReadError):
             self._replace(worker)
-            return "slow", "grammar_limit_exceeded", "the grammar cannot be compiled within this server's limits"
+            return "slow", "grammar_limit_exceeded", ("the grammar cannot be compiled within this server's limits of "
+                                                      f"{self.settings.compile_seconds:g} s and of memory")
         except BaseException:
             self._replace(worker)
             raise

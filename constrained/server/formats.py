@@ -72,9 +72,9 @@ def _simple_format(form: Fields, kind: str, layout: str) -> Constraint | None:
 
 def schema_constraint(fields: Fields, key: str, layout: str) -> Constraint:
     """A JSON Schema at ``key`` beside a ``strict`` flag. Only ``strict: false`` relaxes."""
-    schema = fields.value.get(key)
-    if schema is None:
-        schema = {}
+    if key not in fields.value:
+        raise fields.wrong(key, "is required", "invalid_json_schema")
+    schema = fields.value[key]
     if not isinstance(schema, (dict, bool)):
         raise fields.wrong(key, "must be a JSON Schema: an object or a boolean", "invalid_json_schema")
     return Constraint("json_schema", json.dumps(schema), layout, relax=fields.optional_flag("strict") is False,

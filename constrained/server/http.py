@@ -19,7 +19,10 @@ from starlette.types import Receive, Scope, Send
 
 from constrained.server.problems import ApiError
 
-__all__ = ["EventStream", "Watch", "json_response", "read_body"]
+__all__ = ["EventStream", "LingeringResponse", "Watch", "json_response", "read_body"]
+
+LINGER_SECONDS = 2.0
+LINGER_BYTES = 64 << 20
 
 
 async def read_body(request: Request, limit: int, seconds: float) -> bytes:
@@ -54,6 +57,28 @@ def _too_large(limit: int) -> ApiError:
 def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A JSON answer."""
     return Response(json.dumps(value).encode(), status, dict(headers or {}), media_type="application/json")
+
+
+class LingeringResponse(Response):
+    """An answer to a request whose body was not read: what still comes is thrown away for a while.
+
+    A connection that is closed with unread data is reset, and the client may never see the answer.
+    """
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        await send({"type": "http.response.body", "body": bytes(self.body), "more_body": True})
+        left = LINGER_BYTES
+        try:
+            async with asyncio.timeout(LINGER_SECONDS):
+                while left > 0:
+                    message = await receive()
+                    left -= len(message.get("body", b""))
+                    if message["type"] == "http.disconnect" or not message.get("more_body", False):
+                        break
+        except TimeoutError:
+            pass
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 class Watch:

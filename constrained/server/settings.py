@@ -49,7 +49,7 @@ class ServerSettings:
     compile_workers: int = 1
     """Processes that compile grammars, apart from the one that decodes."""
     compile_seconds: float = 1.0
-    """A grammar that takes longer is refused."""
+    """A grammar that takes more processor time is refused, as is one that is not ready twice as long after it came."""
     compile_queue: int = 64
     """Grammars that may wait for a worker; more are answered 429."""
     compile_memory_bytes: int = 512 << 20
