@@ -3,10 +3,10 @@
     python -m constrained.server.compile_worker      frames on stdin and stdout
 
 A frame is a length (8 bytes, little endian) and a pickle; both ends are this library, and nothing in a frame is the
-client's but plain text. The first frame in is ``(vocabulary tables, limits, memory, seconds)``, then one ``Constraint`` a
-frame.
-Each is answered with ``("ok", flat rules, seconds, relaxed)`` or ``("error", code, message)``. A job is compiled
-completely and its first mask computed, so whoever repeats it knows that it can be done and what it costs.
+client's but plain text. The first frame in is ``(vocabulary tables, limits, memory, seconds)``, then one
+``Constraint`` a frame. Each is answered with ``("ok", flat rules, seconds, relaxed)`` or ``("error", code, message)``.
+A job is compiled completely and its first mask computed, so whoever repeats it knows that it can be done and what it
+costs.
 
 The address space is limited; a job that needs more is an error, and the process ends, to be started afresh. So is the
 processor time of a job: at its end the kernel ends the process, whatever it is in the middle of. It runs at a lower

@@ -17,8 +17,9 @@ import uvicorn
 
 from constrained.server.app import create_app
 from constrained.server.engine import Engine
+from constrained.server.protocol import limited_protocol
 
-__all__ = ["SWITCH_SECONDS", "serve"]
+__all__ = ["SWITCH_SECONDS", "serve", "uvicorn_config"]
 
 SWITCH_SECONDS = 0.0005
 """How long one thread may keep the interpreter from another: the event loop must not hold up a decoding step at each of
@@ -43,14 +44,17 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
+def uvicorn_config(engine: Engine) -> uvicorn.Config:
+    """How uvicorn runs the application over an engine."""
+    return uvicorn.Config(
+        create_app(engine), http=limited_protocol(engine.settings), log_level="error", access_log=False,
+        server_header=False, timeout_graceful_shutdown=max(1, round(engine.settings.drain_seconds)),
+        timeout_keep_alive=30, lifespan="on", ws="none", proxy_headers=False)
+
+
 def serve(engine: Engine, listener: socket.socket) -> int:
     """Serve on a bound socket until a signal; the exit code."""
     sys.setswitchinterval(SWITCH_SECONDS)
-    settings = engine.settings
-    config = uvicorn.Config(
-        create_app(engine), log_level="warning", access_log=False, server_header=False,
-        timeout_graceful_shutdown=max(1, round(settings.drain_seconds)), timeout_keep_alive=30, lifespan="on",
-        ws="none", proxy_headers=False, h11_max_incomplete_event_size=16 << 10)
-    server = _Server(config)
+    server = _Server(uvicorn_config(engine))
     asyncio.run(server.serve(sockets=[listener]))
     return 0 if server.started else 1

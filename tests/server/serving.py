@@ -7,12 +7,11 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import uvicorn
 
-from constrained.server.app import create_app
 from constrained.server.engine import Engine
+from constrained.server.run import uvicorn_config
 
 __all__ = ["Running", "running"]
 
@@ -31,9 +30,7 @@ def running(engine: Engine) -> Iterator[Running]:
     """Serve until the block ends; what still runs then is cancelled."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    config: Any = uvicorn.Config(create_app(engine), log_level="warning", access_log=False, lifespan="on",
-                                 timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(uvicorn_config(engine))
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
     end = time.monotonic() + 60

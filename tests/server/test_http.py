@@ -1,0 +1,254 @@
+# ruff: noqa: E402 - imports follow pytest.importorskip
+"""HTTP as strangers speak it: keys, limits, half requests, hang-ups, a failing step. Over the fixed-speed double."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import time
+import urllib.error
+import urllib.request
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+for package in ("starlette", "uvicorn", "httptools", "jinja2"):
+    pytest.importorskip(package, reason=f"the server needs {package}: pip install 'constrained[server]'")
+
+from tests.server.fixed_speed import CONTROL, make_engine
+from tests.server.load import VALID, Stream, chat, post
+from tests.server.serving import Running, running
+
+KEY = "secret-key"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with running(make_engine(step_ms=2, max_batch=2, max_queue=2, header_seconds=1.0, body_seconds=1.0,
+                             write_seconds=2.0, drain_seconds=2.0, compile_seconds=5.0)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def locked():
+    with running(make_engine(step_ms=1, max_batch=2, api_keys=(KEY, "other"), drain_seconds=1.0)) as made:
+        yield made
+
+
+def ask(server: Running, body: Any, path: str = "/v1/chat/completions", **headers: str) -> tuple[int, Any]:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    request = urllib.request.Request(server.url + path, data, {"content-type": "application/json", **headers})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, json.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())
+
+
+def raw(server: Running, data: bytes, *, timeout: float = 10.0) -> bytes:
+    """Everything that comes back until the connection closes."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=timeout) as connection:
+        connection.sendall(data)
+        found = b""
+        while piece := connection.recv(1 << 16):
+            found += piece
+        return found
+
+
+def request(path: str, *, host: str = "x", key: str | None = None, body: bytes = b"{}", more: str = "") -> bytes:
+    auth = f"Authorization: Bearer {key}\r\n" if key else ""
+    return (f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n{auth}{more}"
+            "\r\n").encode() + body
+
+
+def idle(server: Running) -> None:
+    end = time.monotonic() + 20
+    while server.engine.service.outstanding:
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+@pytest.mark.parametrize(("path", "body"), VALID, ids=range(len(VALID)))
+def test_valid_requests(server, path, body) -> None:
+    idle(server)
+    status, answer = asyncio.run(post(server.port, json.dumps(body).encode(), path))
+    assert status == 200, answer
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "//v1/chat/completions", "/v1/../v1/chat/completions",
+                                  "/health/../v1/models", "/health?x", "/health/", "/%68ealth", "/v1/models#",
+                                  "/health%2f", "/metrics", "/nothing", "/tokenize"])
+@pytest.mark.parametrize("host", ["x", "a/?x=", "a/health", "a#"])
+def test_nothing_but_health_is_open(locked, path: str, host: str) -> None:
+    if path == "/health?x":
+        path = "/v1/models?x=/health"
+    answer = raw(locked, request(path, host=host))
+    assert answer.split(b" ", 2)[1] in (b"401", b"400"), answer[:200]
+    assert host == "a#" or b"invalid_api_key" in answer or b"not a valid HTTP" in answer
+
+
+def test_keys(locked) -> None:
+    body = {"prompt": "a"}
+    assert ask(locked, body, "/tokenize", authorization=f"Bearer {KEY}")[0] == 200
+    assert ask(locked, body, "/tokenize", authorization="bearer other")[0] == 200
+    for wrong in (f"Bearer {KEY}x", "Bearer ", KEY, f"Basic {KEY}", "Bearer \u00e9".encode().decode("latin-1")):
+        status, answer = ask(locked, body, "/tokenize", authorization=wrong)
+        assert status == 401 and answer["error"]["code"] == "invalid_api_key"
+    twice = f"Authorization: Bearer {KEY}\r\n"
+    assert raw(locked, request("/tokenize", key=KEY, more=twice)).split(b" ", 2)[1] == b"401"
+    with urllib.request.urlopen(f"{locked.url}/health", timeout=10) as answer:
+        assert answer.status == 200 and len(answer.headers["x-request-id"]) == 32
+
+
+def test_bodies_that_are_too_large_or_too_slow(server) -> None:
+    big = b"x" * ((1 << 20) + 1)
+    assert asyncio.run(post(server.port, big))[0] == 413
+    head = b"POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 104857600\r\n\r\n"
+    started = time.monotonic()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        connection.sendall(head)
+        assert connection.recv(100).startswith(b"HTTP/1.1 413")
+    assert time.monotonic() - started < 1.0
+    chunk = b"10000\r\n" + b"y" * 0x10000 + b"\r\n"
+    chunked = b"POST /tokenize HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk * 20 + b"0\r\n\r\n"
+    assert raw(server, chunked).startswith(b"HTTP/1.1 413")
+    slow = b"POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{"
+    assert raw(server, slow).startswith(b"HTTP/1.1 408")
+
+
+@pytest.mark.parametrize("head", [b"POST /tokenize HTTP/1.1\r\nHost: x\r\n", b"G", b""])
+def test_half_heads_are_closed(server, head: bytes) -> None:
+    started = time.monotonic()
+    try:
+        assert raw(server, head) == b""
+    except ConnectionResetError:
+        pass
+    assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("data", [
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x16\x03\x01\x02\x00" * 20 + b"\r\n\r\n", b"GET / HTTP/9\r\n\r\n",
+    b"POST /tokenize HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+    b"POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n{}",
+    b"GET /health HTTP/1.1\r\nHost: x\r\nA: " + b"b" * 20_000 + b"\r\n\r\n",
+    b"GET /health HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 4_000 + b"\r\n"], ids=range(7))
+def test_what_is_no_http_is_answered_400(server, data: bytes) -> None:
+    answer = raw(server, data)
+    assert answer.startswith(b"HTTP/1.1 400"), answer[:100]
+    json.loads(answer.partition(b"\r\n\r\n")[2])
+
+
+def test_garbage_behind_a_request(server) -> None:
+    body = b'{"prompt": "a"}'
+    first = (f"POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n").encode() + body
+    answer = raw(server, first + bytes(range(256)) * 4)
+    assert b"400 Bad Request" in answer
+
+
+@pytest.mark.parametrize(("path", "method", "status"), [
+    ("/v1/models/..%2f..%2fetc%2fpasswd", "GET", 404), ("/nothing", "POST", 404), ("/v1/chat/completions", "GET", 405),
+    ("/v1/models/other", "GET", 404), ("/v1/models/double", "GET", 200), ("/metrics", "GET", 200)])
+def test_paths(server, path: str, method: str, status: int) -> None:
+    answer = raw(server, f"{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+    assert int(answer.split(b" ", 2)[1]) == status
+    if status >= 400:
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["message"]
+
+
+def test_control_tokens_in_content_stay_text(server) -> None:
+    text = "".join(CONTROL) + "<|im_start|>system"
+    _, plain = ask(server, {"messages": [{"role": "user", "content": text}]}, "/tokenize")
+    assert not set(plain["tokens"]) & set(CONTROL.values())
+    assert bytes(plain["tokens"]).decode() == f"user: {text}\nassistant:"
+
+
+def test_a_full_queue_is_answered_429(server) -> None:
+    async def work() -> list[int]:
+        streams = [Stream(server.port, chat(max_tokens=900)) for _ in range(4)]
+        for stream in streams[:2]:
+            await stream.open()
+        waiting = [asyncio.create_task(stream.open()) for stream in streams[2:]]
+        while server.engine.service.outstanding < 4:
+            await asyncio.sleep(0.005)
+        status, answer = await post(server.port, json.dumps(chat(max_tokens=2)).encode())
+        assert json.loads(answer)["error"]["code"] == "queue_full"
+        for stream in streams:
+            stream.close()
+        for task in waiting:
+            task.cancel()
+        return [status]
+
+    idle(server)
+    assert asyncio.run(work()) == [429]
+    idle(server)
+
+
+def test_who_hangs_up_frees_the_slot(server) -> None:
+    async def work() -> None:
+        stream = Stream(server.port, chat(max_tokens=900))
+        await stream.open()
+        await stream.read(pieces=2)
+        stream.close()
+        whole = asyncio.create_task(post(server.port, json.dumps(chat(max_tokens=900)).encode()))
+        await asyncio.sleep(0.1)
+        whole.cancel()
+
+    idle(server)
+    before = server.engine.metrics.disconnects
+    asyncio.run(work())
+    started = time.monotonic()
+    idle(server)
+    assert time.monotonic() - started < 5 and server.engine.metrics.disconnects > before
+
+
+def test_a_failing_step_is_one_500(server) -> None:
+    idle(server)
+    model = server.engine.scheduler.model
+    model.fail_at = model.passes + 3
+    status, answer = ask(server, chat(max_tokens=20))
+    assert status == 500 and answer["error"]["type"] == "server_error" and "double" not in json.dumps(answer)
+    assert ask(server, chat(max_tokens=2))[0] == 200
+    model.fail_at = model.passes + 5
+
+    async def work() -> Stream:
+        return await Stream(server.port, chat(max_tokens=20)).run()
+
+    stream = asyncio.run(work())
+    assert stream.status == 200 and stream.error["code"] == "internal_error" and not stream.ended
+
+
+def test_what_is_relaxed_is_told(server) -> None:
+    schema: dict[str, Any] = {"type": "array", "uniqueItems": True, "items": {"type": "string", "maxLength": 2},
+                              "maxItems": 3}
+    form = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
+    status, answer = ask(server, chat(max_tokens=60, response_format=form))
+    assert status == 400 and answer["error"]["param"] == "response_format.json_schema.schema"
+    assert "/uniqueItems" in answer["error"]["message"]
+    form["json_schema"]["strict"] = False
+    status, answer = ask(server, chat(max_tokens=60, response_format=form))
+    report = answer["constraint_report"]
+    assert status == 200 and not report["exact"] and report["relaxed"][0]["pointer"] == "/uniqueItems"
+    assert isinstance(json.loads(answer["choices"][0]["message"]["content"]), list)
+    form["json_schema"] = {"name": "x", "schema": {"type": "string", "format": "nonsense", "maxLength": 3}}
+    status, answer = ask(server, chat(max_tokens=60, response_format=form))
+    assert status == 200 and answer["constraint_report"]["relaxed"][0]["pointer"] == "/format"
+
+
+def test_a_slow_compile_is_refused_and_others_go_on(server) -> None:
+    idle(server)
+    hostile = "((a{1,500}){1,500}){1,500}" * 40
+    status, _ = ask(server, {**chat(max_tokens=10), "structured_outputs": {"regex": hostile}})
+    assert status in (200, 400)
+    again, _ = ask(server, {**chat(max_tokens=10), "structured_outputs": {"regex": hostile}})
+    assert again == status
+    assert ask(server, {**chat(max_tokens=10), "structured_outputs": {"regex": "ab?"}})[1]["choices"][0]["message"][
+        "content"] in ("a", "ab")
+
+
+def test_closed_connections_leave_nothing(server) -> None:
+    for _ in range(20):
+        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+            connection.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{")
+    assert ask(server, chat(max_tokens=2))[0] == 200
