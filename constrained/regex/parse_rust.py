@@ -14,7 +14,7 @@ import re
 from constrained.errors import RegexError
 from constrained.limits import Limits
 from constrained.regex.builder import TreeBuilder
-from constrained.regex.charset import Ranges, complement, normalise, union
+from constrained.regex.charset import Ranges, complement, intersection, normalise, union
 from constrained.regex.folding import ecma_closure
 from constrained.regex.parse_python import IGNORE_CASE, VERBOSE, _Parser
 from constrained.regex.syntax import Anchor, AnchorKind, Node
@@ -55,6 +55,11 @@ def _word() -> Ranges:
     return union(*(unicode_property(name) or () for name in names))
 
 
+def _known(ranges: Ranges) -> Ranges:
+    """Without the characters that the running Python has no properties for."""
+    return intersection(ranges, unicode_property("Assigned") or ())
+
+
 class _RustParser(_Parser):
     def __init__(self, pattern: str, limits: Limits) -> None:
         super().__init__(pattern, limits)
@@ -91,7 +96,7 @@ class _RustParser(_Parser):
             ranges = _word()
         else:
             return None
-        return ranges if char == lower else complement(ranges)
+        return _known(ranges if char == lower else complement(ranges))
 
     def escape(self, position: int) -> None:
         char = self.peek()
@@ -107,7 +112,7 @@ class _RustParser(_Parser):
             self.builder.add(Anchor(kind, _word(), position), "anchor")
         elif char in ("p", "P"):
             members = self.property(position)
-            self.builder.charset(self.fold(members, (), char == "P"))
+            self.builder.charset(_known(self.fold(members, (), char == "P")))
         else:
             ranges = self.category(char) if char else None
             if ranges is None:
@@ -176,7 +181,8 @@ class _RustParser(_Parser):
             if low is None or high is None or high < low:
                 raise self.error("a range without two ends in order", start)
             members.append((low, high))
-        return self.fold(normalise(members), union(*classes), negated)
+        found = self.fold(normalise(members), union(*classes), negated)
+        return _known(found) if negated and classes else found
 
     def item(self, classes: list[Ranges]) -> int | None:
         """One member of a set: its code point, or None after adding a class."""
@@ -196,7 +202,7 @@ class _RustParser(_Parser):
         char = self.peek()
         if char and char in "pP":
             ranges = self.property(position)
-            classes.append(ranges if char == "p" else complement(ranges))
+            classes.append(_known(ranges if char == "p" else complement(ranges)))
             return None
         category = self.category(char) if char else None
         if category is not None:

@@ -6,6 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from constrained.errors import SchemaError
+from constrained.frontends.json_schema.denotation import NOTHING
+from constrained.frontends.json_schema.given import Given
 from constrained.frontends.python_types.adapters import adapter_of
 from constrained.grammar.ir import RuleSet
 from constrained.limits import Limits
@@ -43,6 +45,8 @@ def type_schema(annotation: Any) -> dict[str, Any]:
         source, target = stack.pop()
         for key, value in source.items() if isinstance(source, dict) else enumerate(source):
             plain: Any = value
+            if isinstance(value, Given) and value.denotation is NOTHING and isinstance(source, dict):
+                continue  # a member that must not be written is not worth a word
             if isinstance(value, (dict, list)):
                 plain = {} if isinstance(value, dict) else []
                 stack.append((value, plain))

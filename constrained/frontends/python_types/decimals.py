@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from constrained.frontends.json_schema.number_texts import number_dfa, number_tree
-from constrained.frontends.json_schema.numbers import NumberShape
+from constrained.frontends.json_schema.numbers import ANY_INTEGER, NumberShape
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import Language, StringShape
@@ -26,6 +26,7 @@ from constrained.grammar.ir import Expr
 from constrained.limits import Limits
 from constrained.regex import dfa as automata
 from constrained.regex.builder import alternation
+from constrained.regex.determinise import determinise
 from constrained.regex.parse_python import parse_python
 from constrained.regex.rewrite import simplify
 
@@ -34,11 +35,16 @@ __all__ = ["SpelledNumber", "complex_shapes", "decimal_shapes", "fraction_shapes
 _LIMITS = Limits()
 #: Decimal digits that a double keeps.
 _EXACT = 15
+_SHORT = "-?(?:" + "|".join([*(f"[1-9][0-9]{{{i - 1}}}\\.[0-9]{{1,{_EXACT - i}}}" for i in range(1, _EXACT)),
+                             f"0\\.[0-9]{{1,{_EXACT}}}"]) + ")"
 #: Digits of the context in which Pydantic takes a remainder.
 _CONTEXT = 28
 #: Exponents where numbers are bounded.
 _EXPONENTS = ((-999, -7), (1, 999))
 _ZEROS = simplify(parse_python("-?0E[-+][0-9]{1,9}"))
+#: Where digits and bounds are asked for both: digits of a number without ``max_digits``, and zeros at its end.
+_FEWER_DIGITS = 100
+_FEWER_ZEROS = 12
 #: Digits of an exponent; Python's decimals end at 18.
 _EXPONENT = "[0-9]{1,9}"
 
@@ -79,12 +85,10 @@ def decimal_shapes(schema: Mapping[str, Any], cap: int) -> tuple[list[NumberShap
     if bounds is None:
         return [], []
     free = digits is None and places is None and bounds == NumberShape()
-    key = (digits, places, bounds, cap)
-    texts = _strings(*key)
-    shapes = [StringShape(languages=texts)]
+    shapes = [StringShape(languages=(_strings(digits, places, bounds, cap),))]
     if free and schema.get("allow_inf_nan"):
         shapes.append(StringShape.of_values(["NaN", "Infinity", "-Infinity"]))
-    return _numbers(*key), shapes
+    return _numbers(digits, places, bounds), shapes
 
 
 def _few_digits(step: Decimal) -> NumberShape:
@@ -96,87 +100,87 @@ def _few_digits(step: Decimal) -> NumberShape:
 
 
 @lru_cache(maxsize=512)
-def _numbers(digits: int | None, places: int | None, bounds: NumberShape, cap: int) -> list[NumberShape]:
+def _numbers(digits: int | None, places: int | None, bounds: NumberShape) -> list[NumberShape]:
     """Whole numbers, and numbers with a point of few digits."""
-    whole = _digits_pattern(digits, places, cap, exponents=False, fractions=False)
-    short = "|".join([*(f"[1-9][0-9]{{{i - 1}}}\\.[0-9]{{1,{_EXACT - i}}}" for i in range(1, _EXACT)),
-                      f"0\\.[0-9]{{1,{_EXACT}}}"])
-    parts = [language(f"whole {digits} {places} {cap}", f"-?(?:{whole})")] if whole else []
-    tree = language("15 digits", f"-?(?:{short})").dfa(_LIMITS)
-    limited = _digits_pattern(digits, places, _EXACT + 1, exponents=False)
-    if digits is not None or places is not None:
-        tree = automata.intersection(tree, language(f"plain {digits} {places} 16", f"-?(?:{limited})").dfa(_LIMITS),
-                                     _LIMITS)
-    parts.append(Language("15 digits", None, tree))
     if digits is not None and places is not None and digits <= places:
         bounds = bounds.exclude_values([0])  # a zero that is no text is normalised, and has one digit too many
     found: list[NumberShape] = []
-    for part in parts:
-        dfa = part.dfa(_LIMITS)
-        if bounds != NumberShape():
-            dfa = automata.intersection(dfa, number_dfa(bounds, True, _LIMITS), _LIMITS)
-        if dfa.accepting:
-            found.append(SpelledNumber(language=Language("decimal", None, automata.minimise(dfa))))
+    most = digits if digits is None or places is None else max(digits - places, 0)
+    whole = bounds.intersect(ANY_INTEGER)
+    if whole is not None and most is not None:
+        whole = whole.intersect(NumberShape.of_bounds(-(10**most) + 1, 10**most - 1)) if most else None
+    if whole is not None:
+        found.append(whole)
+    dfa = language("15 digits", _SHORT).dfa(_LIMITS)
+    if digits is not None or places is not None:
+        body = _digits_pattern(digits, places, _EXACT + 1, _EXACT, exponents=False)
+        dfa = automata.intersection(dfa, language(f"plain {digits} {places}", f"-?(?:{body})").dfa(_LIMITS), _LIMITS)
+    if bounds != NumberShape():
+        dfa = automata.intersection(dfa, number_dfa(bounds, True, _LIMITS), _LIMITS)
+    if dfa.accepting:
+        found.append(SpelledNumber(language=Language("decimal", None, automata.minimise(dfa))))
     return found
 
 
 @lru_cache(maxsize=512)
-def _strings(digits: int | None, places: int | None, bounds: NumberShape, cap: int) -> tuple[Language, ...]:
-    found: list[Language] = []
-    if digits is not None or places is not None or bounds == NumberShape():
-        body = _digits_pattern(digits, places, cap, exponents=True)
-        found.append(language(f"decimal {digits} {places} {cap}", f"-?(?:{body})"))
+def _strings(digits: int | None, places: int | None, bounds: NumberShape, cap: int) -> Language:
+    limited = digits is not None or places is not None
+    if bounds == NumberShape():
+        body = _digits_pattern(digits, places, cap, cap, exponents=True)
+        return language(f"decimal {digits} {places} {cap}", f"-?(?:{body})")
     if bounds.multiple_of is not None:
         dfa = number_dfa(bounds, True, _LIMITS)
         if bounds.contains(0):
             dfa = automata.union(dfa, tree_language("zeros", _ZEROS).dfa(_LIMITS), _LIMITS)
-        found.append(Language(f"decimal {bounds}", None, dfa))
-    elif bounds != NumberShape():
-        tree = number_tree(bounds, cap, True, _EXPONENTS)
+    else:
+        tree = number_tree(bounds, None if limited else cap, True, _EXPONENTS)
         assert tree is not None
         if bounds.contains(0):  # a zero may have an exponent, too
             tree = alternation([tree, _ZEROS])
-        found.append(tree_language(f"decimal {bounds}", tree))
-    return tuple(found)
+        if not limited:
+            return tree_language(f"decimal {bounds}", tree)
+        dfa = determinise(tree, _LIMITS)
+    if limited:
+        body = _digits_pattern(digits, places, min(cap, _FEWER_DIGITS), min(cap, _FEWER_ZEROS), exponents=True)
+        dfa = automata.intersection(dfa, language(f"decimal {digits} {places}", f"-?(?:{body})").dfa(_LIMITS), _LIMITS)
+    return Language(f"decimal {digits} {places} {bounds}", None, automata.minimise(dfa))
 
 
-def _digits_pattern(digits: int | None, places: int | None, cap: int, *, exponents: bool,
-                    fractions: bool = True) -> str:
-    """Texts without sign of the decimals of so many digits; zeros at the end of a fraction are free."""
+def _digits_pattern(digits: int | None, places: int | None, cap: int, zeros: int, *, exponents: bool) -> str:
+    """Texts without sign of the decimals of so many digits, and up to ``zeros`` more at the end of a fraction."""
     whole = digits if digits is None or places is None else max(digits - places, 0)
     behind = places if digits is None else digits if places is None else min(digits, places)
     options: list[str] = []
     if whole != 0:
-        options.append(_with_fraction("0", behind, cap) if fractions else "0")
-    elif fractions:
+        options.append(_with_fraction("0", behind, cap, zeros))
+    else:
         # before it is normalised a zero has no digit before the point if it has one behind it: that passes
-        options.append(_with_fraction("0", behind, cap, needed=True))
+        options.append(_with_fraction("0", behind, cap, zeros, needed=True))
     if whole is None or (digits is None and whole > 0):
         longest = cap - 1 if whole is None else whole - 1
-        first = f"[1-9][0-9]{{0,{longest}}}"
-        options.append(_with_fraction(first, behind, cap) if fractions else first)
+        options.append(_with_fraction(f"[1-9][0-9]{{0,{longest}}}", behind, cap, zeros))
     else:
         for size in range(1, min(whole, cap) + 1):
             first = f"[1-9][0-9]{{{size - 1}}}" if size > 1 else "[1-9]"
             left = behind if digits is None or behind is None else min(behind, digits - size)
-            options.append(_with_fraction(first, left, cap) if fractions else first)
+            options.append(_with_fraction(first, left, cap, zeros))
     if exponents:
-        options += _exponents(whole, behind, cap)
+        options += _exponents(whole, behind, cap, zeros)
     return "|".join(options)
 
 
-def _with_fraction(first: str, places: int | None, cap: int, *, needed: bool = False) -> str:
-    """``first`` and a fraction of ``places`` digits and any zeros."""
+def _with_fraction(first: str, places: int | None, cap: int, zeros: int, *, needed: bool = False) -> str:
+    """``first`` and a fraction of ``places`` digits and zeros."""
     if places is None:
         tail = rf"\.[0-9]{{1,{cap}}}"
     elif places == 0:
-        tail = rf"\.0{{1,{cap}}}"
+        tail = rf"\.0{{1,{zeros}}}"
     else:
-        tail = rf"\.(?:[0-9]{{1,{places}}}0{{0,{cap}}}|0{{1,{cap}}})"
+        tail = rf"\.(?:[0-9]{{1,{places}}}0{{0,{zeros}}}|0{{1,{zeros}}})"
     return f"{first}{tail}" if needed else f"{first}(?:{tail})?"
 
 
-def _exponents(whole: int | None, behind: int | None, cap: int) -> list[str]:
+def _exponents(whole: int | None, behind: int | None, cap: int, zeros: int) -> list[str]:
     """``d.dddE+e`` and ``d.dddE-e`` as ``str`` writes them."""
     if whole is None and behind is None:
         return [rf"[0-9](?:\.[0-9]{{1,{cap}}})?E[-+]{_EXPONENT}"]
@@ -193,8 +197,8 @@ def _exponents(whole: int | None, behind: int | None, cap: int) -> list[str]:
         found.append(rf"[1-9](?:\.[0-9]{{1,{cap}}})?E-(?:[7-9]|[1-9][0-9]{{1,8}})")
     else:
         for e in range(7, min(behind, cap) + 1):
-            fraction = rf"(?:\.(?:[0-9]{{1,{behind - e}}}0{{0,{cap}}}|0{{1,{cap}}}))?" if behind > e else ""
-            found.append(rf"[1-9]{fraction or rf'(?:[.]0{{1,{cap}}})?'}E-{e}")
+            fraction = rf"(?:\.(?:[0-9]{{1,{behind - e}}}0{{0,{zeros}}}|0{{1,{zeros}}}))?" if behind > e else ""
+            found.append(rf"[1-9]{fraction or rf'(?:[.]0{{1,{zeros}}})?'}E-{e}")
     return found
 
 
@@ -205,6 +209,9 @@ def fraction_shapes(cap: int) -> list[StringShape]:
 
 
 def complex_shapes(cap: int) -> list[StringShape]:
-    """``1+2j`` and ``2j``."""
-    part = rf"(?:0|[1-9][0-9]{{0,{cap - 1}}})(?:\.[0-9]{{1,{cap}}})?(?:e[-+]?[0-9]{{1,3}})?"
+    """``1+2j`` and ``2j``, of finite parts."""
+    digits = min(cap, 300)
+    exponent = "e[-+]?(?:[0-9]{1,2}|[12][0-9]{2}|30[0-7])"
+    part = (rf"(?:[0-9](?:\.[0-9]{{1,{digits}}})?{exponent}"
+            rf"|(?:0|[1-9][0-9]{{0,{digits - 1}}})(?:\.[0-9]{{1,{digits}}})?)")
     return [StringShape(languages=(language(f"complex {cap}", f"-?{part}j|-?{part}[-+]{part}j"),))]

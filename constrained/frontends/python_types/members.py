@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any
 
 from constrained.errors import echo
+from constrained.frontends.json_schema.denotation import NOTHING
 from constrained.frontends.json_schema.given import Given, Names
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import ANY_STRING
@@ -82,6 +83,7 @@ def _members(translator: Translator, task: Task, fields: list[Field]) -> None:
     needed: list[str] = []
     deep: list[Given] = []
     read_by: dict[str, str] = {}
+    read_along: list[tuple[str, str]] = []
     for name, field, required in fields:
         child = Given(_annotations(field))
         keys = simple_names(name, field, by_alias, by_name)
@@ -94,6 +96,7 @@ def _members(translator: Translator, task: Task, fields: list[Field]) -> None:
             if read_by.setdefault(key, name) != name:
                 raise NotEnforced(f"the name {echo(key)} is read by the fields {echo(read_by[key])} and {echo(name)}",
                                   "give them aliases of their own")
+        read_along += [(keys[0], root) for root in _roots(field)]
         translator.push(task.child(field["schema"], child, "properties", keys[0]))
         if task.hashable and not required and not _hashable_default(field["schema"]):
             required = True
@@ -106,6 +109,11 @@ def _members(translator: Translator, task: Task, fields: list[Field]) -> None:
         properties[Names(keys[0], tuple(keys[1:])) if len(keys) > 1 else keys[0]] = child
         if required:
             needed.append(keys[0])
+    for key, root in read_along:
+        # not offered, and yet read: an undeclared member of that name would be taken for the field
+        if root in properties and key not in needed:
+            raise NotEnforced(f"a path into {echo(root)} may be read as {echo(key)}", "give it an alias of its own")
+        properties.setdefault(root, Given({"not": {}}, NOTHING))
     if properties:
         target["properties"] = properties
     if needed:
@@ -168,6 +176,13 @@ def simple_names(name: str, field: Core, by_alias: bool, by_name: bool) -> list[
     if by_name:
         found.append(name)
     return list(dict.fromkeys(found))
+
+
+def _roots(field: Core) -> list[str]:
+    """The first names of the paths that lead to a field, where it has names as well."""
+    alias = field.get("validation_alias")
+    paths = alias if isinstance(alias, list) and alias and isinstance(alias[0], (list, tuple)) else []
+    return [path[0] for path in paths if len(path) > 1]
 
 
 def has_default(schema: Core) -> bool:

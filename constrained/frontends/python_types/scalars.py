@@ -80,8 +80,7 @@ def _fraction(translator: Translator, task: Task) -> None:
 
 
 def _complex(translator: Translator, task: Task) -> None:
-    translator.leaf(task, {"type": ["string", "number"]},
-                    numbers([ANY_NUMBER], decimals.complex_shapes(translator.cap)))
+    translator.leaf(task, {"type": "string"}, strings(decimals.complex_shapes(translator.cap)))
 
 
 def _timed(name: str, shapes: Callable[[Core], list[StringShape]]) -> Handler:

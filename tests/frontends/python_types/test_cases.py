@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pydantic
 import pytest
 
 from benchmarks.conformance import accepts, byte_compiler
 from tests.shared_data import shared_dir
-
-pydantic = pytest.importorskip("pydantic")
 
 
 def read() -> list[dict[str, Any]]:
