@@ -299,8 +299,7 @@ class _Compiler:
             raise StructuralTagError("max_tokens and max_chars together are not supported", pointer=pointer,
                                      hint="give one of them")
         if most_tokens is not None:
-            return make.sequence(self.token_budget(most_tokens, excludes, ends, pointer),
-                                 self.end(ends) if ends is not None else make.empty())
+            return self.token_budget(most_tokens, excludes, ends, pointer)
         if most_chars is not None:
             return make.sequence(self.char_budget(most_chars, excludes, stops, pointer),
                                  self.end(ends) if ends is not None else make.empty())
@@ -327,16 +326,21 @@ class _Compiler:
             raise StructuralTagError("max_tokens beside excludes is not supported", pointer=pointer,
                                      hint="use max_chars, or leave out excludes")
         tokens: set[int | str] = set(self.info.special_token_ids)
+        closing: list[Expr] = []
         for text in ends.texts if ends is not None else ():
             if len(text) != 1 or not self.delimiters.is_token(text):
                 raise StructuralTagError(
                     f"a budget in tokens needs an end that is one token, and "
                     f"{echo(self.delimiters.spelled(text).decode(), 60)} is none of this vocabulary",
                     pointer=pointer, hint="use max_chars")
-            tokens.update(self.delimiters.token(text).tokens)
+            closing.append(self.delimiters.token(text))
         if ends is not None and ends.token is not None:
-            tokens.update(ends.token.tokens)
-        return make.repeat(TokenReference(tuple(tokens), exclude=True), 0, most, limits=self.limits)
+            closing.append(ends.token)
+        for one in closing:
+            tokens.update(one.tokens if isinstance(one, TokenReference) else ())
+        text_tokens = TokenReference(tuple(tokens), exclude=True)
+        return make.sequence(make.repeat(text_tokens, 0, most, limits=self.limits),
+                             make.choice(*closing) if closing else make.empty())
 
     def char_budget(self, most: int, excludes: list[bytes], stops: list[Stop], pointer: str) -> Expr:
         """At most so many code points of text."""
@@ -405,7 +409,7 @@ class _Compiler:
         return make.choice(expr, make.sequence(text, token))
 
     def dispatch(self, node: Any, pointer: str, ends: Ends | None) -> Handler:
-        """Free text in which patterns call for formats."""
+        """Free text in which patterns call for formats. The ends of the tag around it do not end it."""
         rules = node["rules"]
         where = _join(pointer, "rules")
         if not isinstance(rules, Sequence) or isinstance(rules, str) or not rules:
@@ -418,20 +422,17 @@ class _Compiler:
                 raise StructuralTagError("a rule is a pair (pattern, format)", pointer=_join(where, number))
             patterns.append(self.text(rule[0], f"{where}/{number}/0", empty=False))
         self.check_triggers(patterns, where)
-        stops, may_end = self.closing(ends)
         encoded = [self.delimiters.encode(pattern) for pattern in patterns]
-        self.check_stops([*encoded, *(text for text, _ in stops)], excludes, pointer)
+        self.check_stops(encoded, excludes, pointer)
         contents = []
         for number, rule in enumerate(rules):
             contents.append((yield rule[1], f"{where}/{number}/1", None))
         name = self.contents.name("dispatch")
         self.contents.rules[name] = make.empty()
-        closed: Expr = self.end(ends) if ends is not None else make.empty()
-        then: Expr = Reference(name) if again else closed
+        then: Expr = Reference(name) if again else make.empty()
         triggered: list[Stop] = [(e, [(e, make.sequence(content, then))])
                                  for e, content in zip(encoded, contents, strict=True)]
-        self.contents.rules[name] = self.text_or(triggered, stops, excludes, may_end,
-                                                 None if ends is None else ends.token)
+        self.contents.rules[name] = free_text(self.delimiters, triggered, excludes, may_end=True)
         return Reference(name)
 
     # ---- by token ------------------------------------------------------------------------------------
@@ -508,10 +509,9 @@ class _Compiler:
         if ends is not None and ends.token is not None:
             excluded += ends.token.tokens
         other = make.repeat(self.other_tokens(excluded, _join(pointer, "exclude_tokens")), 0)
-        closed: Expr = self.end(ends) if ends is not None else make.empty()
         if not again:
-            return make.choice(make.sequence(other, make.choice(*options), closed), make.sequence(other, closed))
-        return make.sequence(other, make.repeat(make.sequence(make.choice(*options), other), 0), closed)
+            return make.sequence(other, make.optional(make.choice(*options)))
+        return make.sequence(other, make.repeat(make.sequence(make.choice(*options), other), 0))
 
     def token_of(self, token: Any, pointer: str) -> TokenReference:
         """A token by id or text, checked where the vocabulary is known."""
@@ -785,6 +785,6 @@ KINDS: dict[str, tuple[Callable[[_Compiler, Any, str, Ends | None], Handler], tu
 }
 """Every format: its method, the fields it needs and those it may have."""
 
-TAKING_ENDS = frozenset((_C.any_text, _C.triggered_tags, _C.dispatch, _C.token_triggered_tags, _C.token_dispatch,
-                         _C.sequence, _C.either))
-"""Formats that write the ends of the tag around them themselves."""
+TAKING_ENDS = frozenset((_C.any_text, _C.triggered_tags, _C.token_triggered_tags, _C.sequence, _C.either))
+"""Formats that write the ends of the tag around them themselves: their text stops there. That of dispatch does not, as
+in XGrammar: what shall end it must be excluded from it."""

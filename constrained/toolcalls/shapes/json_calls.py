@@ -55,9 +55,9 @@ class JsonCalls:
 
     @property
     def triggers(self) -> tuple[str, ...]:
-        """The begin; where there is none, the beginning of a call up to its name."""
+        """The begin without blanks at its end; where there is none, the beginning of a call up to its name."""
         if self.begin or self.listed:
-            return (self.begin if self.begin else self.opening,)
+            return (self.begin.rstrip() if self.begin else self.opening,)
         return (f'{{"{self.name_key}": ',)
 
     @property
@@ -114,7 +114,7 @@ class JsonCalls:
 
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
         """A call, or a list of them. Members in any order, further members are skipped."""
-        yield from source.literal(self.begin.encode())
+        yield from source.literal(self.begin.rstrip().encode())
         yield from source.blanks()
         if self.listed and (yield from source.next_is(self.opening.encode())):
             source.at += len(self.opening.encode())

@@ -24,15 +24,15 @@ __all__ = ["XmlCalls"]
 
 @dataclass(frozen=True)
 class XmlCalls:
-    """``begin`` <function=name> parameters </function> ``end``."""
+    """``begin`` <function=name> parameters ``end``."""
 
-    begin: str = "<tool_call>\n<function="
+    begin: str = "<tool_call>"
     end: str = "</function>\n</tool_call>"
     separator: str = "\n"
 
     @property
     def triggers(self) -> tuple[str, ...]:
-        """The begin, up to the name."""
+        """The begin."""
         return (self.begin,)
 
     @property
@@ -47,11 +47,13 @@ class XmlCalls:
 
     def tags(self, tools: Sequence[ToolSpec], single: bool) -> list[Format]:
         """One for each tool."""
-        return [tag(f"{self.begin}{tool.name}>", arguments(tool, "qwen_xml"), self.end) for tool in tools]
+        return [tag(f"{self.begin}\n<function={tool.name}>", arguments(tool, "qwen_xml"), self.end) for tool in tools]
 
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
         """One call; an argument is handed on when its element is closed."""
         yield from source.literal(self.begin.encode())
+        yield from source.blanks()
+        yield from source.literal(b"<function=")
         name = yield from read_name(source)
         yield from source.literal(b">")
         calls.start(name)
