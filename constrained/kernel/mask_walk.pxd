@@ -6,6 +6,8 @@ from constrained.kernel.token_trie cimport TokenTrie, grow_uint
 
 cdef class TokenAutomaton
 cdef int SMALL_SUBTREE
+cdef int SMALL_WITHOUT_REGIONS
+cdef int MANY_NODES
 cdef int LIST_MAX
 cdef int HOLE
 cdef int FAR_COUNT_LOW
@@ -50,6 +52,10 @@ cdef class TokenAutomaton:
     cdef int mk_cap
     cdef int mk_table_size
     cdef int tables_seen
+    cdef int small
+    cdef int n_runs
+    cdef int run_cap
+    cdef int run_nodes
     cdef long long pool_len
     cdef long long pool_cap
     cdef int* nu
@@ -63,6 +69,11 @@ cdef class TokenAutomaton:
     cdef int* class_off
     cdef int* class_bytes
     cdef int* path
+    cdef int* path_b
+    cdef int* path_c
+    cdef int* path_d
+    cdef int* run_x
+    cdef int* run_row
     cdef int* task_x
     cdef int* task_node
     cdef int* rest_d
@@ -88,11 +99,19 @@ cdef class TokenAutomaton:
     cdef unsigned int** w_row
     cdef int** xl
     cdef void** w_tokens
+    cdef unsigned char* marks
     cdef int _forget(self) except -1 nogil
     cdef int _out_of_memory(self) except -1 nogil
     cdef int _push_task(self, int x, int node) except -1 nogil
     cdef int _add_rest(self, int d, int n, int c) except -1 nogil
     cdef int direct(self, int x, int row) except -1 nogil
+    cdef int _push_run(self, int x, int row) except -1 nogil
+    cdef int _run_all(self) except -1 nogil
+    cdef int _run_lanes(self) except -1 nogil
+    cdef int _finish_lane(self, int n, int hi, int* path) except -1 nogil
+    cdef int _ready(self, int n, int* path) except -1 nogil
+    cdef int _make_marks(self) except -1 nogil
+    cdef void _pack_marks(self) noexcept nogil
     cdef int _walk(self, int node) except -1 nogil
     cdef void _mark(self, int x) noexcept nogil
     cdef bint _split(self, int node, int x) except -1 nogil
