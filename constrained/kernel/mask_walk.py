@@ -323,6 +323,9 @@ class TokenAutomaton:
     def _run_all(self) -> cython.int:
         """Walk the subtrees that ``_walk`` has gathered."""
         i: cython.int
+        if self.visited > self.max_walk_nodes and self.run_nodes > SMALL_SUBTREE:
+            with cython.gil:
+                raise WalkLimitReached(self.visited)
         if self.run_nodes > MANY_NODES:
             self._run_lanes()
             return 0
