@@ -1,5 +1,5 @@
 # ruff: noqa: E402 - imports follow pytest.importorskip
-"""The compiled single-token step of 4-bit models, and 8-bit heads, against the general pass and dequantised weights."""
+"""The compiled step of 4-bit models, and 8-bit heads, against the general pass and dequantised weights."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from constrained.decoder.loaders.load import load_model
 from constrained.decoder.models import int8_weight
 from constrained.decoder.models.int8_weight import Int8Weight
 from constrained.decoder.models.token_step import TokenStep
+from constrained.decoder.paged_cache import PagedCache
 from constrained.kernel import token_step as kernel
 from tests.decoder import tiny_gguf
 from tests.decoder.test_gguf import wide_llama
@@ -80,13 +81,33 @@ def test_the_step_is_as_near_to_the_exact_weights_as_the_general_pass(path, wind
 
 
 @compiled
-def test_the_step_serves_single_tokens_of_few_rows_only(path):
+def test_chunks_are_as_good_as_single_tokens(path):
+    """Rows of 1, 4 and 2 tokens in one pass, after a rollback, against the same tokens one by one."""
+    model = load_model(path, quantized=True, tokenizer=False).model
+    cache, slots = new_cache(model, 3)
+    stepwise(model, cache, slots)
+    lengths, n_new = [5, 6, 7], [1, 4, 2]
+    one_by_one, singles = [], new_cache(model, 3)
+    stepwise(model, *singles)
+    for slot, length, new in zip(singles[1], lengths, n_new, strict=True):
+        one_by_one.append(torch.cat([
+            model(torch.tensor([[token]]), cache=singles[0], slots=[slot], lengths=[length + i], n_new=[1]).logits[0]
+            for i, token in enumerate(TOKENS[:new])]))
+    out = model(torch.tensor([TOKENS[:4]] * 3), cache=cache, slots=slots, lengths=lengths, n_new=n_new,
+                logits_to_keep="all").logits
+    for row, new, wanted in zip(out, n_new, one_by_one, strict=True):
+        assert (row[:new] - wanted).norm() < 0.03 * wanted.norm() and not row[new:].any()
+    assert [cache.length(slot) for slot in slots] == [6, 10, 9]
+
+
+@compiled
+def test_the_step_serves_few_tokens_in_slots_only(path):
     model = load_model(path, quantized=True, tokenizer=False).model
     step, last = model._token_step, model.config.n_layers
     cache = KVCache(model.config, 2, 16, model.dtype)
-    assert step.serves(cache, [1, 1], frozenset({last})) and step.serves(cache, [1], frozenset())
-    assert not step.serves(cache, [1, 2], frozenset()) and not step.serves(cache, [1], frozenset({0}))
-    assert not step.serves(cache, [1] * 16, frozenset())
+    assert step.serves(cache, [1, 2], frozenset({last})) and step.serves(cache, [1], frozenset())
+    assert not step.serves(cache, [1], frozenset({0})) and not step.serves(cache, [8, 8], frozenset())
+    assert not step.serves(PagedCache(model.config, 2, 16, model.dtype), [1], frozenset())
     gelu = load_model(path, quantized=True, tokenizer=False).model
     gelu.config = replace(gelu.config, activation="gelu_tanh")
     assert not TokenStep.fits(gelu)

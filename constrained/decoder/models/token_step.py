@@ -1,4 +1,4 @@
-"""A single-token pass for a few rows on a CPU, with everything between the matrix products in compiled code.
+"""A pass over a few tokens on a CPU, with everything between the matrix products in compiled code.
 
 With 4-bit weights the matrix products of a one-token step take 7 ms of a 135 M model, and torch's small kernels for the
 rest nearly as long. Here the rest is three calls a layer (:mod:`constrained.kernel.token_step`):
@@ -6,8 +6,9 @@ rest nearly as long. Here the rest is three calls a layer (:mod:`constrained.ker
     add_norm -> qkv -> attend -> output -> add_norm -> gate_up -> gated -> down
 
 The residual stream stays float32 from layer to layer, activations and cache are bfloat16 as in the general pass; the
-two differ by bfloat16's rounding, as passes of different sizes do anyway. Cost beside the products: about 15 us a layer
-and row at 64 cached tokens, in one thread.
+two differ by bfloat16's rounding, as passes of different sizes do anyway. Tokens are taken one after the other, each
+stored before the next attends, so a row may have one token or a chunk (forced tokens, a draft). Cost beside the
+products: about 15 us a layer and token at 64 cached ones, in one thread.
 
 Serves bfloat16 models with 4-bit weights of the Llama kind (no norms on heads or outputs, SiLU), whose cache has
 contiguous slots, in a build with compiled kernels; for everything else the general pass runs.
@@ -50,19 +51,21 @@ class TokenStep:
                         and layer.mlp_post_norm is None for layer in model._layers))
 
     def serves(self, cache: SlotTable, n_new: Sequence[int], wanted: frozenset[int]) -> bool:
-        """Whether a pass is of this step's kind: one token for few rows, no hidden states but the last layer's."""
-        return (len(n_new) < DENSE_ROWS and max(n_new) == 1 and isinstance(cache, KVCache)
-                and wanted <= {self._model.config.n_layers})
+        """Whether a pass is of this step's kind: few tokens in all, no hidden states but the last layer's."""
+        return sum(n_new) < DENSE_ROWS and isinstance(cache, KVCache) and wanted <= {self._model.config.n_layers}
 
-    def __call__(self, tokens: torch.Tensor, cache: KVCache, slots: Sequence[int],
-                 lengths: Sequence[int]) -> torch.Tensor:
-        """``tokens [B]`` after ``lengths[b]`` cached ones -> residual stream float32 ``[B, hidden]``.
+    def __call__(self, tokens: torch.Tensor, cache: KVCache, slots: Sequence[int], lengths: Sequence[int],
+                 n_new: Sequence[int]) -> torch.Tensor:
+        """Packed ``tokens [N]``, ``n_new[b]`` of row b after its ``lengths[b]`` cached ones -> residual stream float32
+        ``[N, hidden]``.
 
         Rows must have passed ``check_rows``; the caller commits the new lengths.
         """
         model = self._model
         config = model.config
-        cache.prepare(slots, lengths, [1] * len(slots))
+        cache.prepare(slots, lengths, n_new)
+        places = [(slot, position) for slot, length, new in zip(slots, lengths, n_new, strict=True)
+                  for position in range(length, length + new)]
         x = model._embed(tokens).float()
         rows, hidden = x.shape
         dim, kv_heads = config.head_dim, config.n_kv_heads
@@ -70,7 +73,7 @@ class TokenStep:
         normed, attended = x.new_empty(rows, hidden, dtype=torch.bfloat16), x.new_empty(
             rows, config.query_size, dtype=torch.bfloat16)
         inner = x.new_empty(rows, config.intermediate_size, dtype=torch.bfloat16)
-        longest = max(lengths) + 1
+        longest = max(position for _, position in places) + 1
         scratch = x.new_empty(group * (dim + longest) + 2 * dim)
         tables = [[part.data_ptr() for part in table.whole(longest)] for table in model._tables]
         # addresses: of slots in bytes from the beginning of the cache, of rows from the beginning of an activation
@@ -90,11 +93,12 @@ class TokenStep:
             cosines, sines = tables[config.layer_ropes[index]]
             window = config.layer_windows[index]
             at = index * layer_bytes
-            for row, (slot, length) in enumerate(zip(slots, lengths, strict=True)):
-                place = at + slot * slot_bytes
-                first = 0 if window is None else max(0, length + 1 - window)
-                kernel.attend(mixed_at + row * mixed_bytes, cosines, sines, keys + place, values + place, length, first,
-                              attended_at + row * query_bytes, scratch_at, kv_heads, group, dim, head_items, scale)
+            for row, (slot, position) in enumerate(places):
+                slot_at = at + slot * slot_bytes
+                first = 0 if window is None else max(0, position + 1 - window)
+                kernel.attend(mixed_at + row * mixed_bytes, cosines, sines, keys + slot_at, values + slot_at, position,
+                              first, attended_at + row * query_bytes, scratch_at, kv_heads, group, dim, head_items,
+                              scale)
             output = layer.output(attended)
             kernel.add_norm(x_at, output.data_ptr(), mlp_norm.data_ptr(), normed_at, rows, hidden, eps)
             gate_up = layer.gate_up(normed)

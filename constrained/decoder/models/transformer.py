@@ -92,7 +92,7 @@ class DecoderModel(BaseDecoder):
             x = self._static_step(pack(input_ids, n_new), slots, lengths)
         elif self._token_step is not None and self._token_step.serves(cache, n_new, wanted):
             assert isinstance(cache, KVCache)
-            x = self._token_step(pack(input_ids, n_new), cache, slots, lengths)
+            x = self._token_step(pack(input_ids, n_new), cache, slots, lengths, n_new)
         else:
             x = self._embed(pack(input_ids, n_new))
             ropes = [table.rows(spans) for table in self._tables]
