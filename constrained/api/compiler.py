@@ -101,6 +101,7 @@ class GrammarCompiler:
         self.cache_limit_bytes = cache_limit_bytes
         self._cache: OrderedDict[Any, CompiledGrammar] = OrderedDict()
         self._guard = threading.Lock()
+        self._tables: Any = None  # the vocabulary's trie lives as long as one of its users
         self.backend = backend
         self._foreign = None if backend == "constrained" else _load_backend(backend)(tokenizer_info, limits=self.limits)
 
@@ -211,6 +212,7 @@ class GrammarCompiler:
         rules = make().rules
         compiled: CompiledGrammar = (compile_rules(rules, self.tokenizer_info, limits or self.limits)
                                      if self._foreign is None else self._foreign.compile_rules(rules))
+        self._tables = getattr(compiled, "tables", None)
         if self.cache_limit_bytes:
             with self._guard:
                 compiled = self._cache.setdefault(key, compiled)
