@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from constrained.errors import GrammarLimitError
+from constrained.kernel.dfa_tables import Table, TooManyStates
 from constrained.limits import Limits
 from constrained.regex.charset import ANY, Ranges, contains, normalise
 from constrained.regex.charset import complement as charset_complement
@@ -185,69 +186,35 @@ def is_empty(dfa: Dfa) -> bool:
 
 def _check(states: int, limits: Limits) -> None:
     if states > limits.max_dfa_states:
-        raise GrammarLimitError("max_dfa_states", limits.max_dfa_states,
-                                "an automaton of a pattern has too many states")
+        raise _too_many(limits)
+
+
+def _too_many(limits: Limits) -> GrammarLimitError:
+    return GrammarLimitError("max_dfa_states", limits.max_dfa_states, "an automaton of a pattern has too many states")
 
 
 def _product(left: Dfa, right: Dfa, keep: Callable[[bool, bool], bool], limits: Limits) -> Dfa:
     classes, left_home, right_home = refine(left.classes, right.classes)
     homes = list(zip(left_home, right_home, strict=True))
-    left_rows = [*left.rows, (DEAD,) * len(left.classes)]  # row -1 is DEAD's
-    right_rows = [*right.rows, (DEAD,) * len(right.classes)]
     # With one side dead the other may still matter (union), or not (intersection): ask ``keep``.
     needs_left, needs_right = not keep(False, True), not keep(True, False)
-    number = {(0, 0): 0}
-    order = [(0, 0)]
-    rows: list[tuple[int, ...]] = []
-    for a, b in order:
-        row: list[int] = []
-        row_a, row_b = left_rows[a], right_rows[b]
-        for home_a, home_b in homes:
-            pair = (row_a[home_a], row_b[home_b])
-            if pair == (DEAD, DEAD) or (needs_left and pair[0] == DEAD) or (needs_right and pair[1] == DEAD):
-                row.append(DEAD)
-                continue
-            if pair not in number:
-                number[pair] = len(order)
-                order.append(pair)
-                _check(len(order), limits)
-            row.append(number[pair])
-        rows.append(tuple(row))
-    accepting = frozenset(i for i, (a, b) in enumerate(order) if keep(a in left.accepting, b in right.accepting))
-    return trimmed(Dfa(classes, tuple(rows), accepting))
+    try:
+        rows, pairs = Table(left.rows, len(left.classes)).product(
+            Table(right.rows, len(right.classes)), homes, needs_left, needs_right, limits.max_dfa_states)
+    except TooManyStates:
+        raise _too_many(limits) from None
+    accepting = frozenset(i for i, (a, b) in enumerate(pairs) if keep(a in left.accepting, b in right.accepting))
+    return trimmed(Dfa(classes, rows, accepting))
 
 
 def trimmed(dfa: Dfa) -> Dfa:
     """Without states that cannot be reached or cannot accept any more. State 0 stays."""
-    seen = {0}
-    order = [0]
-    for state in order:
-        for target in dfa.rows[state]:
-            if target != DEAD and target not in seen:
-                seen.add(target)
-                order.append(target)
-    sources: dict[int, set[int]] = {}
-    for state in order:
-        for target in dfa.rows[state]:
-            if target != DEAD:
-                sources.setdefault(target, set()).add(state)
-    live = {state for state in order if state in dfa.accepting}
-    stack = list(live)
-    while stack:
-        for source in sources.get(stack.pop(), ()):
-            if source not in live:
-                live.add(source)
-                stack.append(source)
-    return _renumbered(dfa, [0, *(state for state in order if state != 0 and state in live)])
-
-
-def _renumbered(dfa: Dfa, kept: Iterable[int]) -> Dfa:
-    """Only the states ``kept``, in that order; every other becomes DEAD."""
-    number = {state: index for index, state in enumerate(kept)}
-    if len(number) == len(dfa.rows) and all(state == index for state, index in number.items()):
+    table = Table(dfa.rows, len(dfa.classes))
+    kept = table.live(dfa.accepting)
+    if len(kept) == len(dfa.rows) and all(state == index for index, state in enumerate(kept)):
         return dfa
-    rows = tuple([tuple([number.get(target, DEAD) for target in dfa.rows[state]]) for state in number])
-    return Dfa(dfa.classes, rows, frozenset(number[state] for state in number if state in dfa.accepting))
+    accepting = frozenset(index for index, state in enumerate(kept) if state in dfa.accepting)
+    return Dfa(dfa.classes, table.rows(kept), accepting)
 
 
 def minimise(dfa: Dfa) -> Dfa:
@@ -258,43 +225,15 @@ def minimise(dfa: Dfa) -> Dfa:
     dfa = _joined_classes(trimmed(dfa))
     count = len(dfa.rows)
     # DEAD takes part as state ``count``: every state reaches it where it has no other target.
-    before: list[dict[int, list[int]]] = [{} for _ in dfa.classes]
-    for state, row in enumerate(dfa.rows):
-        for index, target in enumerate(row):
-            before[index].setdefault(count if target == DEAD else target, []).append(state)
-    for sources in before:
-        sources.setdefault(count, []).append(count)
-    rest = set(range(count + 1)) - dfa.accepting
-    blocks = [set(dfa.accepting), rest] if dfa.accepting else [rest]
-    block_of = [0] * (count + 1)
-    for index, block in enumerate(blocks):
-        for state in block:
-            block_of[state] = index
-    waiting = {0, len(blocks) - 1}
-    while waiting:
-        splitter = list(blocks[waiting.pop()])
-        for sources in before:
-            touched: dict[int, set[int]] = {}
-            for target in splitter:
-                for source in sources.get(target, ()):
-                    touched.setdefault(block_of[source], set()).add(source)
-            for index, inside in touched.items():
-                if len(inside) == len(blocks[index]):
-                    continue
-                blocks[index] -= inside
-                new = len(blocks)
-                blocks.append(inside)
-                for state in inside:
-                    block_of[state] = new
-                waiting.add(new if index in waiting or len(inside) <= len(blocks[index]) else index)
-    if len(blocks) == count + 1:
+    block_of = Table(dfa.rows, len(dfa.classes)).blocks(dfa.accepting)
+    if len(set(block_of)) == count + 1:
         return dfa
     dead = block_of[count]
     representative: dict[int, int] = {}
     for state in range(count):
         representative.setdefault(block_of[state], state)
-    rows = tuple(tuple(DEAD if target == DEAD or block_of[target] == dead else representative[block_of[target]]
-                       for target in row) for row in dfa.rows)
+    target_of = [DEAD if block == dead else representative[block] for block in block_of]  # DEAD, -1, is the last
+    rows = tuple([tuple([target_of[target] for target in row]) for row in dfa.rows])
     return trimmed(Dfa(dfa.classes, rows, dfa.accepting))
 
 

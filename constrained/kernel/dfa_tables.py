@@ -1,0 +1,412 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""Products, trimming and minimising of deterministic automata over classes, on flat tables.
+
+Rows come as tuples of tuples: ``rows[state][class]`` is the next state or -1 (dead); state 0 starts. What the
+operations mean is said in ``regex.dfa``; here they are loops over ints.
+
+Cost: 20-50 ns for each state and class.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.constrained.kernel.automaton import grow_int
+    from cython.cimports.libc.stdlib import free
+else:
+    from constrained.kernel.automaton import grow_int
+
+
+class TooManyStates(Exception):
+    """A product has more states than allowed."""
+
+
+@cython.final
+@cython.cclass
+class Table:
+    """``next[state * k + class]`` and the arrays of one operation."""
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            free(self.next)
+            free(self.pair_a)
+            free(self.pair_b)
+            free(self.slots)
+            free(self.order)
+            free(self.seen)
+            free(self.at)
+            free(self.source)
+            free(self.elems)
+            free(self.place)
+            free(self.block)
+            free(self.first)
+            free(self.end)
+            free(self.marked)
+            free(self.touched)
+            free(self.queue)
+            free(self.queued)
+
+    else:
+
+        def __new__(cls, *args):
+            self = object.__new__(cls)
+            self.n = self.k = self.cap = self.slot_count = 0
+            for name in ("next pair_a pair_b slots order seen at source elems place block first end marked touched "
+                         "queue queued").split():
+                setattr(self, name, None)
+            return self
+
+    def __init__(self, rows: tuple, k: cython.int):
+        """The rows of an automaton over ``k`` classes."""
+        i: cython.int
+        j: cython.int
+        row: tuple
+        self.n = len(rows)
+        self.k = k
+        self.next = grow_int(self.next, self.n * k + 1)
+        if not self.next:
+            raise MemoryError
+        for i in range(self.n):
+            row = rows[i]
+            for j in range(k):
+                self.next[i * k + j] = row[j]
+
+    def rows(self, kept: list) -> tuple:
+        """The rows of the states ``kept``, numbered in that order; every other state becomes dead."""
+        i: cython.int
+        j: cython.int
+        state: cython.int
+        found: list = []
+        row: list
+        self.seen = grow_int(self.seen, self.n + 1)
+        if not self.seen:
+            raise MemoryError
+        for i in range(self.n):
+            self.seen[i] = -1
+        for i in range(len(kept)):
+            self.seen[kept[i]] = i
+        for state in kept:
+            row = []
+            for j in range(self.k):
+                i = self.next[state * self.k + j]
+                row.append(-1 if i < 0 else self.seen[i])
+            found.append(tuple(row))
+        return tuple(found)
+
+    def live(self, accepting: frozenset) -> list:
+        """The states that can be reached and can accept, in the order in which they are met; state 0 always."""
+        n: cython.int = self.n
+        k: cython.int = self.k
+        i: cython.int
+        j: cython.int
+        state: cython.int
+        target: cython.int
+        count: cython.int = 1
+        top: cython.int = 0
+        self.order = grow_int(self.order, n + 1)
+        self.seen = grow_int(self.seen, n + 1)
+        self.at = grow_int(self.at, n + 2)
+        self.source = grow_int(self.source, n * k + 1)
+        self.queue = grow_int(self.queue, n + 1)
+        if not (self.order and self.seen and self.at and self.source and self.queue):
+            raise MemoryError
+        for i in range(n):
+            self.seen[i] = 0
+        for i in range(n + 2):
+            self.at[i] = 0
+        self.seen[0] = 1
+        self.order[0] = 0
+        i = 0
+        while i < count:
+            state = self.order[i]
+            i += 1
+            for j in range(k):
+                target = self.next[state * k + j]
+                if target >= 0:
+                    self.at[target + 1] += 1
+                    if not self.seen[target]:
+                        self.seen[target] = 1
+                        self.order[count] = target
+                        count += 1
+        for i in range(n):
+            self.at[i + 1] += self.at[i]
+        for i in range(count):
+            state = self.order[i]
+            for j in range(k):
+                target = self.next[state * k + j]
+                if target >= 0:
+                    self.source[self.at[target]] = state
+                    self.at[target] += 1
+        # at[t] is now the end of t's sources, at[t - 1] their beginning
+        for i in range(count):
+            self.seen[self.order[i]] = 1
+        for state in accepting:
+            if self.seen[state] == 1:
+                self.seen[state] = 2
+                self.queue[top] = state
+                top += 1
+        while top > 0:
+            top -= 1
+            target = self.queue[top]
+            for i in range(self.at[target - 1] if target > 0 else 0, self.at[target]):
+                state = self.source[i]
+                if self.seen[state] == 1:
+                    self.seen[state] = 2
+                    self.queue[top] = state
+                    top += 1
+        found: list = [0]
+        for i in range(count):
+            if self.order[i] != 0 and self.seen[self.order[i]] == 2:
+                found.append(self.order[i])
+        return found
+
+    def blocks(self, accepting: frozenset) -> list:
+        """The block of each state in the coarsest congruence, dead states' block last in the list (J. Hopcroft, 1971).
+
+        The dead state takes part as state ``n``. Blocks are runs of ``elems``; ``place`` is where a state stands there.
+        """
+        n: cython.int = self.n + 1
+        k: cython.int = self.k
+        i: cython.int
+        j: cython.int
+        b: cython.int
+        c: cython.int
+        lo: cython.int
+        hi: cython.int
+        state: cython.int
+        target: cython.int
+        count: cython.int = 1
+        waiting: cython.int = 0
+        hits: cython.int
+        self.elems = grow_int(self.elems, n)
+        self.place = grow_int(self.place, n)
+        self.block = grow_int(self.block, n)
+        self.first = grow_int(self.first, n + 1)
+        self.end = grow_int(self.end, n + 1)
+        self.marked = grow_int(self.marked, n + 1)
+        self.touched = grow_int(self.touched, n + 1)
+        self.queue = grow_int(self.queue, n + 1)
+        self.queued = grow_int(self.queued, n + 1)
+        self.order = grow_int(self.order, n + 1)
+        self.at = grow_int(self.at, k * (n + 1) + 1)
+        self.source = grow_int(self.source, k * n + 1)
+        if not (self.elems and self.place and self.block and self.first and self.end and self.marked and self.touched
+                and self.queue and self.queued and self.order and self.at and self.source):
+            raise MemoryError
+        # sources by (class, target)
+        for i in range(k * (n + 1) + 1):
+            self.at[i] = 0
+        for j in range(k):
+            for state in range(n):
+                target = n - 1 if state == n - 1 or self.next[state * k + j] < 0 else self.next[state * k + j]
+                self.at[j * (n + 1) + target + 1] += 1
+        for j in range(k):
+            self.at[j * (n + 1)] = j * n
+            for i in range(n):
+                self.at[j * (n + 1) + i + 1] += self.at[j * (n + 1) + i]
+        for j in range(k):
+            for state in range(n):
+                self.order[state] = self.at[j * (n + 1) + state]
+            for state in range(n):
+                target = n - 1 if state == n - 1 or self.next[state * k + j] < 0 else self.next[state * k + j]
+                self.source[self.order[target]] = state
+                self.order[target] += 1
+        # accepting states first
+        lo = 0
+        hi = n
+        for state in range(n):
+            if state < n - 1 and state in accepting:
+                self.elems[lo] = state
+                self.place[state] = lo
+                self.block[state] = 0
+                lo += 1
+            else:
+                hi -= 1
+                self.elems[hi] = state
+                self.place[state] = hi
+                self.block[state] = 1
+        if lo == 0:
+            for state in range(n):
+                self.block[state] = 0
+            self.first[0] = 0
+            self.end[0] = n
+        else:
+            self.first[0] = 0
+            self.end[0] = lo
+            self.first[1] = lo
+            self.end[1] = n
+            count = 2
+        for i in range(n + 1):
+            self.marked[i] = 0
+            self.queued[i] = 0
+        self.queue[0] = 0 if count == 1 or lo <= n - lo else 1
+        self.queued[self.queue[0]] = 1
+        waiting = 1
+        while waiting > 0:
+            waiting -= 1
+            c = self.queue[waiting]
+            self.queued[c] = 0
+            # the splitter is copied: it may itself be split
+            hits = self.end[c] - self.first[c]
+            for i in range(hits):
+                self.order[i] = self.elems[self.first[c] + i]
+            for j in range(k):
+                b = 0
+                for i in range(hits):
+                    target = self.order[i]
+                    for lo in range(self.at[j * (n + 1) + target], self.at[j * (n + 1) + target + 1]):
+                        b = self._mark(self.source[lo], b)
+                for i in range(b):
+                    c = self.touched[i]
+                    hi = self.marked[c]
+                    self.marked[c] = 0
+                    if hi == self.end[c] - self.first[c]:
+                        continue
+                    # the marked ones, at the front, become a block of their own
+                    self.first[count] = self.first[c]
+                    self.end[count] = self.first[c] + hi
+                    self.first[c] += hi
+                    for lo in range(self.first[count], self.end[count]):
+                        self.block[self.elems[lo]] = count
+                    if self.queued[c] or hi <= self.end[c] - self.first[c]:
+                        self.queue[waiting] = count
+                        self.queued[count] = 1
+                    else:
+                        self.queue[waiting] = c
+                        self.queued[c] = 1
+                    waiting += 1
+                    count += 1
+        return [self.block[i] for i in range(n)]
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _mark(self, state: cython.int, touched: cython.int) -> cython.int:
+        """Move ``state`` to the marked front of its block; returns how many blocks are touched."""
+        b: cython.int = self.block[state]
+        at: cython.int = self.place[state]
+        front: cython.int = self.first[b] + self.marked[b]
+        other: cython.int
+        if at < front:
+            return touched
+        other = self.elems[front]
+        self.elems[front] = state
+        self.place[state] = front
+        self.elems[at] = other
+        self.place[other] = at
+        if self.marked[b] == 0:
+            self.touched[touched] = b
+            touched += 1
+        self.marked[b] += 1
+        return touched
+
+    def product(self, other: Table, homes: list, needs_left: cython.bint, needs_right: cython.bint,
+                most: cython.int) -> tuple:
+        """(rows, pairs) of the product over the classes ``homes``: (class here, class there) of each.
+
+        A pair is (state, state), -1 where a side is dead. ``needs_left``: a pair whose left is dead is dead.
+        Raises ``TooManyStates``.
+        """
+        k: cython.int = len(homes)
+        i: cython.int = 0
+        j: cython.int
+        a: cython.int
+        b: cython.int
+        found: list = []
+        pairs: list = []
+        row: list
+        home_a: list = [home[0] for home in homes]
+        home_b: list = [home[1] for home in homes]
+        self.slot_count = 64
+        self.slots = grow_int(self.slots, self.slot_count)
+        self.queue = grow_int(self.queue, k + 1)
+        self.queued = grow_int(self.queued, k + 1)
+        if not (self.slots and self.queue and self.queued):
+            raise MemoryError
+        for j in range(self.slot_count):
+            self.slots[j] = -1
+        for j in range(k):
+            self.queue[j] = home_a[j]
+            self.queued[j] = home_b[j]
+        self.cap = 0
+        self._pair(0, 0, 0)
+        count: cython.int = 1
+        while i < count:
+            a = self.pair_a[i]
+            b = self.pair_b[i]
+            row = []
+            for j in range(k):
+                a = -1 if self.pair_a[i] < 0 else self.next[self.pair_a[i] * self.k + self.queue[j]]
+                b = -1 if self.pair_b[i] < 0 else other.next[self.pair_b[i] * other.k + self.queued[j]]
+                if (a < 0 and b < 0) or (needs_left and a < 0) or (needs_right and b < 0):
+                    row.append(-1)
+                    continue
+                a = self._pair(a, b, count)
+                if a == count:
+                    count += 1
+                    if count > most:
+                        raise TooManyStates
+                row.append(a)
+            found.append(tuple(row))
+            i += 1
+        for i in range(count):
+            pairs.append((self.pair_a[i], self.pair_b[i]))
+        return tuple(found), pairs
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _pair(self, a: cython.int, b: cython.int, count: cython.int) -> cython.int:
+        """The number of a pair, ``count`` if it is new."""
+        h: cython.uint = (cython.cast(cython.uint, (a + 1) & 0xFFFFFF) * cython.cast(cython.uint, 0x9E3779B1)
+                          ) & cython.cast(cython.uint, 0xFFFFFFFF)
+        i: cython.int
+        j: cython.int
+        h = ((h ^ cython.cast(cython.uint, b + 1)) * cython.cast(cython.uint, 0x85EBCA6B)) & cython.cast(
+            cython.uint, 0xFFFFFFFF)
+        h = h ^ (h >> 15)
+        i = cython.cast(cython.int, h & cython.cast(cython.uint, self.slot_count - 1))
+        while self.slots[i] >= 0:
+            j = self.slots[i]
+            if self.pair_a[j] == a and self.pair_b[j] == b:
+                return j
+            i = (i + 1) & (self.slot_count - 1)
+        if count >= self.cap:
+            self.cap = 2 * count + 64
+            self.pair_a = grow_int(self.pair_a, self.cap)
+            self.pair_b = grow_int(self.pair_b, self.cap)
+            if not (self.pair_a and self.pair_b):
+                raise MemoryError
+        self.pair_a[count] = a
+        self.pair_b[count] = b
+        self.slots[i] = count
+        if 2 * count + 2 >= self.slot_count:
+            self._rehash(count + 1)
+        return count
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _rehash(self, count: cython.int) -> cython.int:
+        h: cython.uint
+        i: cython.int
+        j: cython.int
+        self.slot_count *= 4
+        self.slots = grow_int(self.slots, self.slot_count)
+        if not self.slots:
+            raise MemoryError
+        for i in range(self.slot_count):
+            self.slots[i] = -1
+        for j in range(count):
+            h = (cython.cast(cython.uint, (self.pair_a[j] + 1) & 0xFFFFFF) * cython.cast(cython.uint, 0x9E3779B1)
+                 ) & cython.cast(cython.uint, 0xFFFFFFFF)
+            h = ((h ^ cython.cast(cython.uint, self.pair_b[j] + 1)) * cython.cast(cython.uint, 0x85EBCA6B)
+                 ) & cython.cast(cython.uint, 0xFFFFFFFF)
+            h = h ^ (h >> 15)
+            i = cython.cast(cython.int, h & cython.cast(cython.uint, self.slot_count - 1))
+            while self.slots[i] >= 0:
+                i = (i + 1) & (self.slot_count - 1)
+            self.slots[i] = j
+        return 0
