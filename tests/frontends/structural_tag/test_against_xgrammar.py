@@ -1,7 +1,8 @@
 """Masks of random structural tags, token by token, against XGrammar's on the same vocabulary.
 
 Only ASCII tokens are compared. What XGrammar does otherwise on purpose is not generated here;
-``docs/structural_tags.md`` lists it: text that goes on after a stop inside it, tokens that stand for delimiters, bounds on whitespace.
+``docs/structural_tags.md`` lists it: text that goes on after a stop inside it, tokens that stand for delimiters,
+bounds on whitespace.
 """
 
 from __future__ import annotations

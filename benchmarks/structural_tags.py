@@ -1,0 +1,142 @@
+"""Structural tags with 10, 100 and 500 functions: compile + first mask, and masks in free text, against the peers.
+
+    OMP_NUM_THREADS=1 python benchmarks/structural_tags.py [--vocabulary qwen3] [--repeats 5] [--functions 10 100 500]
+
+Each engine gets the same functions as one structural tag in its own form: a dict for this library, JSON for XGrammar
+(one thread, no cache), ``StructTag.to_grammar`` for llguidance (text triggers). The vocabulary's own tables are there
+from the start. "compile + first mask" is wall and processor time, the least of the repeats (XGrammar with 500 functions
+runs once). Masks in free text: prose token by token through a fresh grammar, so first visits are in it; a token's time
+is the least of the repeats, each of which begins with a fresh grammar.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import llguidance
+import numpy as np
+from measure import machine
+from peers import Llguidance, Ours, Refused, Vocabulary, XGrammar, load_vocabulary
+
+import constrained as cd
+from constrained.toolcalls import ToolSpec, get_format
+
+PROSE = """Structured generation means that a language model writes text of a given shape: JSON of a schema, a call of a
+function, a program. At each step the tokens that would leave the shape are masked. Between such parts a model
+thinks and talks as it likes, and it is there that most of its tokens are: so a mask in free text has to cost
+next to nothing, even when hundreds of functions could be called with the next word. Ten percent of 1,234 is
+123.4; x < y and y > z; "quoted", (in brackets), [like this], {or this}. Café, naïve, Zürich, 東京, Москва. End
+of the text.
+"""
+
+
+def tokenizer_file(name: str) -> Path:
+    """The ``tokenizer.json`` of a folder of the shared data; ends the program with a plain message without it."""
+    shared = Path(os.environ.get("CONSTRAINED_SHARED") or Path(__file__).resolve().parents[2] / "shared")
+    path = shared / "data" / "tokenizers" / name / "tokenizer.json"
+    if not path.is_file():
+        sys.exit("the shared data are not here (set CONSTRAINED_SHARED)")
+    return path
+
+
+def functions(count: int) -> list[ToolSpec]:
+    """Functions with one to five parameters of the usual kinds, seed 0."""
+    rng = random.Random(0)
+    found = []
+    for i in range(count):
+        kinds: list[dict[str, Any]] = [
+            {"type": "string"}, {"type": "integer"}, {"type": "boolean"},
+            {"type": "string", "enum": ["a", "b", f"c{i}"]}, {"type": "array", "items": {"type": "string"}}]
+        properties = {f"p{i}_{j}": rng.choice(kinds) for j in range(rng.randint(1, 5))}
+        found.append(ToolSpec(f"function_{i}", None, {
+            "type": "object", "properties": properties, "required": list(properties)[:2],
+            "additionalProperties": False}))
+    return found
+
+
+def sources(tools: list[ToolSpec], vocabulary: Vocabulary) -> dict[str, Any]:
+    """What each engine compiles."""
+    tag = get_format("qwen3").structural_tag(tools)
+    text = json.dumps(tag)
+    struct_tags = [llguidance.StructTag(trigger=one["begin"][: len("<tool_call>")], begin=one["begin"],
+                                        grammar=one["content"]["json_schema"], end=one["end"])
+                   for one in tag["format"]["tags"]]
+
+    def ours() -> cd.Grammar:
+        return cd.Grammar.from_structural_tag(tag, tokenizer_info=vocabulary.info)
+
+    return {
+        "constrained": ours,
+        "llguidance": lambda: llguidance.StructTag.to_grammar(struct_tags, assume_special=False),
+        "XGrammar": lambda compiler: compiler.compile_structural_tag(text),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--vocabulary", default="qwen3")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--engines", nargs="+", default=["constrained", "llguidance", "XGrammar"])
+    parser.add_argument("--functions", type=int, nargs="+", default=[10, 100, 500])
+    arguments = parser.parse_args()
+    vocabulary = load_vocabulary(tokenizer_file(arguments.vocabulary))
+    engines: dict[str, Any] = {"constrained": Ours(vocabulary), "llguidance": Llguidance(vocabulary),
+                               "XGrammar": XGrammar(vocabulary)}
+    engines = {name: engine for name, engine in engines.items() if name in arguments.engines}
+    print(machine())
+    print(", ".join(f"{name} {engine.version()}" for name, engine in engines.items()),
+          f"vocabulary {arguments.vocabulary}")
+    ids = vocabulary.encode(PROSE)
+    warm = sources(functions(1), vocabulary)
+    for name, engine in engines.items():
+        _first(engine, warm[name] if name != "llguidance" else warm[name]())
+    print("\n| functions | engine | compile + first mask, ms | CPU ms | free text: mean us | p50 | p99 | max |\n"
+          "| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for count in arguments.functions:
+        source = sources(functions(count), vocabulary)
+        for name, engine in engines.items():
+            one = source[name] if name != "llguidance" else source[name]()
+            walls, cpus, tokens = [], [], []
+            try:
+                for _ in range(1 if name == "XGrammar" and count > 100 else arguments.repeats):
+                    wall, cpu, compiled = _first(engine, one)
+                    walls.append(wall)
+                    cpus.append(cpu)
+                    tokens.append(_masks(engine, compiled, ids))
+            except Refused as error:
+                print(f"| {count} | {name} | refused: {str(error)[:60]} | | | | | |")
+                continue
+            times = np.min(np.stack(tokens), axis=0) / 1e3
+            print(f"| {count} | {name} | {min(walls):.1f} | {min(cpus):.1f} | {times.mean():.2f} | "
+                  f"{np.percentile(times, 50):.2f} | {np.percentile(times, 99):.2f} | {times.max():.2f} |", flush=True)
+
+
+def _first(engine: Any, source: Any) -> tuple[float, float, Any]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    compiled = engine.compile(source)
+    fill, _ = engine.begin(compiled)
+    fill()
+    return (time.perf_counter() - wall) * 1e3, (time.process_time() - cpu) * 1e3, compiled
+
+
+def _masks(engine: Any, compiled: Any, ids: list[int]) -> Any:
+    fill, accept = engine.begin(compiled)
+    times = np.zeros(len(ids))
+    for i, token in enumerate(ids):
+        begin = time.perf_counter_ns()
+        fill()
+        times[i] = time.perf_counter_ns() - begin
+        if not accept(token):
+            raise Refused(f"token {i} of the prose")
+    return times
+
+
+if __name__ == "__main__":
+    main()
