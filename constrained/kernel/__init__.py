@@ -16,8 +16,6 @@ COMPILED_MODULES = (
     "automaton", "byte_sets", "class_trie", "dfa_tables", "logits", "mask_walk", "network", "region_tokens",
     "rule_writer", "shortest", "token_step", "token_trie",
 )
-COMPILED_MODULES = (
-)
 
 
 def uncompiled_modules() -> tuple[str, ...]:
