@@ -8,8 +8,9 @@ nobody up. What it has not read is bounded by what the request may write (``max_
 step and event loop, not once an event.
 
 Invariants: only the decode thread calls ``step``, ``completions`` and ``abort``; ``_handles`` holds exactly the
-requests whose last event was not published yet, and ``outstanding`` the sum of their samples. The guard is never held
-during a step, so ``submit`` and ``cancel`` return at once.
+requests whose last event was not published yet, and ``outstanding`` the sum of their samples and of those being
+submitted. The guard is held for a few dictionary operations only, never during a step or a submission, so nobody waits
+for another's. Events of a request that is not registered yet are kept for it.
 """
 
 from __future__ import annotations
@@ -200,9 +201,11 @@ class DecoderService:
         self._work = threading.Condition(self._guard)
         self._handles: dict[int, RequestHandle] = {}
         self._cancels: deque[RequestHandle] = deque()
+        self._early: dict[int, list[TokenEvent]] = {}
         self._outstanding = 0
         self._closed = False
         self._stop = False
+        self._cancel_all = False
         self._thread = threading.Thread(target=self._run, name="constrained-decoder", daemon=True)
         self._thread.start()
 
@@ -237,9 +240,18 @@ class DecoderService:
             if self._outstanding + n > self._slots + self.max_queue:
                 raise QueueFullError(f"{self._outstanding} outputs run or wait, at most {self._slots + self.max_queue} "
                                      "may", hint="try again later")
-            handle.request_id = self.scheduler.submit(request)
-            self._handles[handle.request_id] = handle
             self._outstanding += n
+        try:
+            handle.request_id = self.scheduler.submit(request)
+        except BaseException:
+            with self._guard:
+                self._outstanding -= n
+                self._work.notify()
+            raise
+        with self._guard:
+            self._handles[handle.request_id] = handle
+            if self._cancel_all:
+                self._cancels.append(handle)
             self._work.notify()
         return handle
 
@@ -258,7 +270,8 @@ class DecoderService:
             clean = not self._thread.is_alive()
         if self._thread.is_alive():
             with self._guard:
-                clean = clean and not self._handles
+                clean = clean and not self._outstanding
+                self._cancel_all = True
                 self._cancels.extend(self._handles.values())
                 self._work.notify()
             self._thread.join()
@@ -281,12 +294,15 @@ class DecoderService:
         scheduler = self.scheduler
         while True:
             with self._guard:
-                while not (self._cancels or self._handles or self._stop):
+                while not (self._cancels or self._handles or (self._stop and not self._outstanding)):
                     self._work.wait()
-                if self._stop and not self._handles:
+                if self._stop and not self._outstanding:
                     return
                 cancels = list(self._cancels)
                 self._cancels.clear()
+                early = [self._early.pop(i) for i in list(self._early) if i in self._handles]
+            for events in early:
+                self._publish(events)
             for handle in cancels:
                 scheduler.cancel(handle.request_id)
             started = time.monotonic()
@@ -306,6 +322,9 @@ class DecoderService:
         loops: dict[asyncio.AbstractEventLoop, list[RequestHandle]] = {}
         with self._guard:
             named = [(event, self._handles.get(event.request_id)) for event in events]
+            for event, handle in named:
+                if handle is None:
+                    self._early.setdefault(event.request_id, []).append(event)
         touched: dict[int, RequestHandle] = {}
         for event, handle in named:
             if handle is None:

@@ -96,11 +96,11 @@ def _lay_out(tag: Any, layout: str) -> None:
 
 def _json_schema(constraint: Constraint, limits: Limits) -> tuple[Grammar, list[Relaxed]]:
     options = LAYOUTS[constraint.layout]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what they would say is in the report
         grammar = Grammar.from_json_schema(constraint.source, limits=limits,
                                            unsupported="ignore" if constraint.relax else "error", **options)
-    if not constraint.relax and not caught:
-        return grammar, []
+    if not constraint.relax and '"format"' not in constraint.source:
+        return grammar, []  # nothing else is relaxed without being asked for
     report = coverage(constraint.source, limits=limits, **options)
     return grammar, [(entry.pointer, entry.reason) for entry in report.relaxed[:50]]

@@ -36,6 +36,10 @@ __all__ = ["Engine"]
 PLAIN_TEMPLATE = ("{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}"
                   "{% if add_generation_prompt %}assistant:{% endif %}")
 """For models without a chat template: the roles in words."""
+MAX_CLOSING_BYTES = 2_048
+"""Texts whose shortest form is longer are cut at the token limit whatever ``at_limit`` says: near the limit the way to
+an end is tokenised at every step, which must stay cheap for the others."""
+
 INLINE_CHARS = 2_000
 """Chats up to this size are encoded in the event loop (well under a millisecond); others in a thread."""
 
@@ -128,8 +132,8 @@ class Engine:
             raise ApiError(503, "the server is shutting down", code="shutting_down", headers={"retry-after": "5"})
         matcher = None if compiled is None else GrammarMatcher(compiled.grammar)
         try:
-            return self.service.submit(Request(
-                prompt_ids=prompt_ids, params=params, matcher=matcher, budget=self._budget))
+            budget = self._budget if matcher is None or matcher.distance_to_end() <= MAX_CLOSING_BYTES else "cut"
+            return self.service.submit(Request(prompt_ids=prompt_ids, params=params, matcher=matcher, budget=budget))
         except ConstrainedError as error:
             raise from_library(error) from None
 
