@@ -158,6 +158,7 @@ cdef extern from * nogil:
     #define TS_WIDE(mark) __attribute__((target(mark))) static
     #define TS_512 "avx512f,avx512bw,avx512vl,avx512dq,fma"
     #define TS_256 "avx2,fma"
+    static int ts_limit = 2;
     static int ts_level(void) {
         static int level = -1;
         if (level < 0) {
@@ -166,7 +167,7 @@ cdef extern from * nogil:
                     && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") ? 2
                     : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 1 : 0;
         }
-        return level;
+        return level < ts_limit ? level : ts_limit;
     }
     #define TS_DEFINE(name, params, args)                                  \\
         TS_WIDE(TS_512) void name##_512 params { name##_body args; }       \\
@@ -177,6 +178,8 @@ cdef extern from * nogil:
             else name##_body args;                                         \\
         }
     #else
+    static int ts_limit = 0;
+    static int ts_level(void) { return 0; }
     #define TS_DEFINE(name, params, args) static void name params { name##_body args; }
     #endif
 
@@ -192,6 +195,8 @@ cdef extern from * nogil:
     TS_DEFINE(ts_int8_rows, (const int8_t *quants, const float *scales, const float *x, float *out, ptrdiff_t rows,
                              ptrdiff_t blocks), (quants, scales, x, out, rows, blocks))
     """
+    int ts_limit
+    int ts_level() noexcept
     void ts_add_norm(float* x, const unsigned short* add, const float* weight, unsigned short* out, Py_ssize_t rows,
                      Py_ssize_t width, float eps) noexcept
     void ts_gated(const unsigned short* gate_up, unsigned short* out, Py_ssize_t rows, Py_ssize_t width) noexcept

@@ -30,6 +30,16 @@ def is_compiled() -> bool:
     return cython.compiled
 
 
+def limit_vectors(level: cython.int) -> int:
+    """Use vectors of at most 128 (``level`` 0), 256 (1) or 512 bits (2, the default); returns the level that is used
+    on this processor. For tests of the narrower loops."""
+    if not cython.compiled:
+        return 0
+    global ts_limit
+    ts_limit = level
+    return ts_level()  # noqa: F821 - the .pxd
+
+
 def add_norm(x: cython.size_t, add: cython.size_t, weight: cython.size_t, out: cython.size_t, rows: cython.Py_ssize_t,
              width: cython.Py_ssize_t, eps: cython.float) -> None:
     """``x`` float32 ``[rows, width]`` plus ``add`` bfloat16 (or 0: nothing), in place; ``out`` bfloat16 is its RMS norm

@@ -10,6 +10,16 @@ from constrained.kernel import token_step as kernel
 pytestmark = pytest.mark.skipif(not kernel.is_compiled(), reason="has no uncompiled form: the decoder then uses torch")
 
 
+@pytest.fixture(autouse=True, params=[0, 1, 2], ids=["128 bits", "256 bits", "512 bits"])
+def vectors(request):
+    """Every test with every width that this processor has."""
+    if kernel.limit_vectors(request.param) < request.param:
+        kernel.limit_vectors(2)
+        pytest.skip("this processor has no vectors so wide")
+    yield
+    kernel.limit_vectors(2)
+
+
 def address(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 
