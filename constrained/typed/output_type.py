@@ -23,7 +23,7 @@ from constrained.frontends.json_schema.coverage import CoverageReport, coverage
 from constrained.frontends.python_types import type_schema
 from constrained.frontends.python_types.adapters import adapter_of
 from constrained.typed.errors import AnnotationError, OutputError
-from constrained.typed.types import JsonSchema, Regex, TextType
+from constrained.typed.types import WHOLE, JsonSchema, Regex, TextType
 
 __all__ = ["JSON_LAYOUT", "OutputType", "name_of", "output_type", "text_type_of"]
 
@@ -185,7 +185,7 @@ def _read_json(text: str) -> Any:
 
 
 def _for_prompt(schema: Any) -> Any:
-    """The schema without titles: Pydantic makes them from the names, so they cost tokens and say nothing."""
+    """The schema without titles, which Pydantic makes from the names, and with patterns as they were written."""
     out: list[Any] = [schema]
     stack: list[tuple[Any, Any, bool]] = [(out, 0, False)]
     while stack:
@@ -194,6 +194,9 @@ def _for_prompt(schema: Any) -> Any:
         if isinstance(node, dict):
             drop = not names and isinstance(node.get("title"), str)
             holder[key] = copy = {k: v for k, v in node.items() if not (drop and k == "title")}
+            pattern = None if names else copy.get("pattern")
+            if isinstance(pattern, str) and WHOLE[0] in pattern and pattern.endswith(WHOLE[1]):
+                copy["pattern"] = pattern.partition(WHOLE[0])[2].removesuffix(WHOLE[1])
             stack.extend((copy, k, k in ("properties", "$defs", "definitions", "patternProperties") and not names)
                          for k in copy if k not in ("const", "enum", "default", "examples") or names)
         elif isinstance(node, list):

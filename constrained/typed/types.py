@@ -8,6 +8,7 @@ Each is a frozen value that stands where a type stands: as ``output_type``, as t
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,11 @@ from constrained.api.grammar import Grammar
 from constrained.typed.errors import AnnotationError
 
 __all__ = ["EBNF", "Choice", "JsonSchema", "Lark", "Regex", "TextType"]
+
+WHOLE = (r"\A(?:", r")\Z")
+"""What is put around a pattern so that it is matched in full."""
+
+_FLAGS = re.compile(r"\(\?([aimsx]+)\)")
 
 
 class TextType:
@@ -48,17 +54,25 @@ class Regex(TextType):
 
     def grammar(self) -> Grammar:
         """The texts that match. Raises ``RegexError``."""
-        return Grammar.from_regex(("(?a)" if self.ascii and "(?u" not in self.pattern else "") + self.pattern)
+        return Grammar.from_regex(("(?a)" if self._ascii else "") + self.pattern)
+
+    @property
+    def _ascii(self) -> bool:
+        return self.ascii and "(?u" not in self.pattern
 
     def instructions(self) -> str | None:
         """Names the pattern."""
         return f"Answer only with text that matches the regular expression {self.pattern}"
 
-    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
-        """In a model's JSON Schema: a pattern that holds for the whole text."""
-        schema: dict[str, Any] = handler(core_schema)
-        schema["pattern"] = f"^(?:{self.pattern})$"
-        return schema
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """In a model: a text that Pydantic, too, matches in full."""
+        from pydantic_core import core_schema
+
+        flags = _FLAGS.match(self.pattern)
+        letters = (flags.group(1) if flags else "") + ("a" if self._ascii else "")
+        body = self.pattern[flags.end() :] if flags else self.pattern
+        return core_schema.str_schema(pattern=f"{f'(?{letters})' if letters else ''}{WHOLE[0]}{body}{WHOLE[1]}",
+                                      regex_engine="python-re")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -87,9 +101,11 @@ class Choice(TextType):
         """Lists the texts."""
         return "Answer only with one of: " + ", ".join(self.options)
 
-    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
-        """In a model's JSON Schema: an ``enum``."""
-        return {**handler(core_schema), "enum": list(self.options)}
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """In a model: a ``Literal`` of the texts."""
+        from pydantic_core import core_schema
+
+        return core_schema.literal_schema(list(self.options))
 
 
 @dataclass(frozen=True, slots=True)

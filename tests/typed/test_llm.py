@@ -105,6 +105,23 @@ def test_plain_texts(tiny: LLM, kind: Any, pattern: str) -> None:
     assert re.fullmatch(pattern, result.output) and result.output == result.text
 
 
+def test_text_types_in_models(tiny: LLM) -> None:
+    class Codes(pydantic.BaseModel):
+        plain: Annotated[str, Regex(r"[A-Z]{2}\d")]
+        loose: Annotated[str, Regex("(?i)ab|cd")]
+        one: Annotated[str, Choice("x", "y")]
+
+    for seed in range(4):
+        value = tiny.generate("x", Codes, temperature=1.5, seed=seed, max_tokens=100).output
+        assert re.fullmatch("[A-Z]{2}[0-9]", value.plain) and re.fullmatch("(?i)ab|cd", value.loose)
+        assert value.one in ("x", "y")
+    for wrong in ("AB\u0663", "AB12", "AB1\n"):
+        with pytest.raises(pydantic.ValidationError):
+            Codes(plain=wrong, loose="ab", one="x")
+    assert '"plain": {"type": "string", "pattern": "[A-Z]{2}\\\\d"}' in (output_type(Codes).instructions or "")
+    assert output_type(Codes).coverage.exact
+
+
 def test_json_schema_gives_plain_json(tiny: LLM) -> None:
     schema = {"type": "object", "properties": {"b": {"type": "boolean"}, "a": {"const": 1}}, "required": ["b", "a"]}
     value = tiny.generate("x", JsonSchema(schema), seed=1, temperature=1.0).output
