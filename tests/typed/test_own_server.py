@@ -1,0 +1,57 @@
+# ruff: noqa: E402 - imports follow pytest.importorskip
+"""``LLM(url)`` against this library's own server: the two speak the same protocol, constraints and all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pydantic = pytest.importorskip("pydantic")
+for package in ("torch", "starlette", "uvicorn", "jinja2"):
+    pytest.importorskip(package, reason=f"the server needs {package}")
+
+import constrained as cd
+from constrained.server.engine import Engine
+from constrained.server.settings import ServerSettings
+from constrained.typed.llm import LLM
+from tests.server.serving import running
+from tests.typed.tiny import tiny_model
+
+
+class Person(pydantic.BaseModel):
+    name: str
+    age: pydantic.conint(ge=0, le=150)  # type: ignore[valid-type]
+
+
+@pytest.fixture(scope="module")
+def remote() -> Iterator[LLM]:
+    settings = ServerSettings(model_name="tiny", max_batch=4, max_len=1024, compile_seconds=10.0, drain_seconds=2.0)
+    with running(Engine.of_model(tiny_model(), settings)) as server, LLM(f"{server.url}/v1", max_tokens=80) as llm:
+        yield llm
+
+
+def test_typed_values(remote: LLM) -> None:
+    results = remote.generate_batch(["a", "b", "c", "d"], [Person, bool, cd.Regex("[0-9]{3}"), cd.Choice("x", "y")],
+                                    temperature=1.0, seed=[1, 2, 3, 4])
+    assert [type(result.output) for result in results] == [Person, bool, str, str]
+    assert all(result.usage.output_tokens > 0 for result in results)
+
+
+def test_a_stream(remote: LLM) -> None:
+    stream = remote.stream("x", Person, temperature=1.0, seed=1)
+    kinds = [event.type for event in stream]
+    assert kinds[-1] == "output.done" and "output.partial" in kinds and isinstance(stream.result.output, Person)
+
+
+def test_calls(remote: LLM) -> None:
+    @cd.tool
+    def add(a: bool, b: bool) -> bool:
+        """Add."""
+        return a or b
+
+    result: Any = remote.chat("x", tools=[add], tool_choice="required", parallel_tool_calls=False, temperature=1.0,
+                              max_tokens=200)
+    (call,) = result.message.tool_calls
+    assert call.function.name == "add" and add.arguments(call.function.arguments)
