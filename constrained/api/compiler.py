@@ -26,7 +26,11 @@ from constrained.vocabulary import TokenizerInfo
 __all__ = ["GrammarCompiler"]
 
 
-BACKENDS = {"outlines-core": ("constrained.integrations.outlines_core", "OutlinesCompiler", "outlines")}
+BACKENDS = {
+    "outlines-core": ("constrained.integrations.outlines_core", "OutlinesCompiler", "outlines"),
+    "xgrammar": ("constrained.integrations.xgrammar", "XGrammarCompiler", "bench"),
+    "llguidance": ("constrained.integrations.llguidance", "LlguidanceCompiler", "bench"),
+}
 """Other engines behind the same interface: module, class and extra. Looked up by name, so nothing here imports them."""
 
 
@@ -82,8 +86,9 @@ class GrammarCompiler:
         tokenizer_info: the vocabulary.
         cache_limit_bytes: how much the cached grammars may hold; 0 caches nothing.
         limits: budgets of everything compiled here.
-        backend: ``"constrained"``, this library's engine, or ``"outlines-core"`` (an extra; regular grammars only). Its
-            grammars make their matchers with ``new_matcher()``.
+        backend: ``"constrained"``, this library's engine, or another one behind its front ends (extras):
+            ``"outlines-core"`` and ``"llguidance"`` (regular grammars only), ``"xgrammar"``. Its grammars make their
+            matchers with ``new_matcher()``.
 
     Raises:
         ConstrainedError: an argument of the wrong type, a backend that is not known or not installed.
