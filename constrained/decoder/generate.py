@@ -36,16 +36,22 @@ SCORE_CHUNK = 256
 """Positions scored at once: bounds the memory of their logits."""
 
 
-def generate(scheduler: Scheduler, prompts: Sequence[Prompt],
+def generate(scheduler: Scheduler, prompts: Sequence[Prompt] | Tensor,
              params: SamplingParams | Sequence[SamplingParams] = PLAIN,
-             matchers: Sequence[Matcher | None] | None = None) -> list[list[Completion]]:
+             matchers: Sequence[Matcher | None] | None = None, *,
+             attention_mask: Tensor | None = None) -> list[list[Completion]]:
     """Complete every prompt; ``params.n`` completions each, in the order of the prompts.
 
     One ``params`` for all (a tuple of seeds gives one a prompt) or one a prompt; one matcher, or None, a prompt.
+    ``prompts`` may be a left-padded batch of ids ``[B, T]`` with its ``attention_mask``; see :func:`unpad_left`.
 
     Raises:
         RequestError, SamplingError: a request cannot be served; none of them is then run.
     """
+    if isinstance(prompts, Tensor):
+        prompts = unpad_left(prompts, attention_mask)
+    elif attention_mask is not None:
+        raise RequestError("an attention_mask belongs to a tensor of ids", hint="prompts in a list have no padding")
     if not isinstance(params, SamplingParams):
         each = list(params)
     else:

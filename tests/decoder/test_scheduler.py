@@ -468,6 +468,17 @@ def test_left_padded_batches_become_plain_prompts() -> None:
         unpad_left(ids, torch.tensor([[0, 0, 0, 0], [1, 1, 1, 1]]))
 
 
+def test_a_left_padded_batch_is_taken_as_it_is(llama) -> None:
+    ids = torch.tensor([[0, 0, 5, 6], [7, 0, 8, 9]])
+    mask = torch.tensor([[0, 0, 1, 1], [1, 1, 1, 1]])
+    params = SamplingParams(seed=6, max_tokens=5)
+    padded = generate(make_scheduler(llama), ids, params, attention_mask=mask)
+    plain = generate(make_scheduler(llama), [[5, 6], [7, 0, 8, 9]], params)
+    assert [a.token_ids for (a,) in padded] == [a.token_ids for (a,) in plain]
+    with pytest.raises(RequestError, match="attention_mask"):
+        generate(make_scheduler(llama), [[5, 6]], params, attention_mask=mask)
+
+
 def test_a_given_cache_is_used(llama) -> None:
     cache = KVCache(llama.model.config, 1, 20)
     scheduler = Scheduler(llama.model, INFO, cache=cache)
