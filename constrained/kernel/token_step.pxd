@@ -154,6 +154,30 @@ cdef extern from * nogil:
         }
     }
 
+    /* The same for four rows of activations at once: each weight is widened once for all of them. */
+    TS_BODY void ts_int8_rows4_body(const int8_t *quants, const float *scales, const float *x, float *__restrict out,
+                                    ptrdiff_t rows, ptrdiff_t blocks) {
+        const float *x1 = x + 32 * blocks, *x2 = x1 + 32 * blocks, *x3 = x2 + 32 * blocks;
+        for (ptrdiff_t row = 0; row < rows; row++, quants += 32 * blocks, scales += blocks) {
+            float a[TS_LANES] = {0}, b[TS_LANES] = {0}, c[TS_LANES] = {0}, d[TS_LANES] = {0};
+            for (ptrdiff_t half = 0; half < 2 * blocks; half++) {
+                ptrdiff_t at = half * TS_LANES;
+                float scale = scales[half >> 1];
+                for (int j = 0; j < TS_LANES; j++) {
+                    float weight = scale * (float)quants[at + j];
+                    a[j] += weight * x[at + j];
+                    b[j] += weight * x1[at + j];
+                    c[j] += weight * x2[at + j];
+                    d[j] += weight * x3[at + j];
+                }
+            }
+            out[row] = ts_sum(a);
+            out[rows + row] = ts_sum(b);
+            out[2 * rows + row] = ts_sum(c);
+            out[3 * rows + row] = ts_sum(d);
+        }
+    }
+
     #if defined(__GNUC__) && defined(__x86_64__)
     #define TS_WIDE(mark) __attribute__((target(mark))) static
     #define TS_512 "avx512f,avx512bw,avx512vl,avx512dq,fma"
@@ -194,6 +218,8 @@ cdef extern from * nogil:
                scale))
     TS_DEFINE(ts_int8_rows, (const int8_t *quants, const float *scales, const float *x, float *out, ptrdiff_t rows,
                              ptrdiff_t blocks), (quants, scales, x, out, rows, blocks))
+    TS_DEFINE(ts_int8_rows4, (const int8_t *quants, const float *scales, const float *x, float *out, ptrdiff_t rows,
+                              ptrdiff_t blocks), (quants, scales, x, out, rows, blocks))
     """
     int ts_limit
     int ts_level() noexcept
@@ -206,3 +232,5 @@ cdef extern from * nogil:
                    Py_ssize_t head_stride, float scale) noexcept
     void ts_int8_rows(const signed char* quants, const float* scales, const float* x, float* out, Py_ssize_t rows,
                       Py_ssize_t blocks) noexcept
+    void ts_int8_rows4(const signed char* quants, const float* scales, const float* x, float* out, Py_ssize_t rows,
+                       Py_ssize_t blocks) noexcept

@@ -121,14 +121,16 @@ def test_attend(length, kv_heads, group, dim, first):
         assert np.abs(to_float(out[head]) - exact).max() <= 2.0**-7 * max(1.0, np.abs(exact).max())
 
 
+@pytest.mark.parametrize("count", [1, 3, 4, 6, 9])
 @pytest.mark.parametrize("rows,blocks", [(1, 1), (5, 18), (3, 2)])
-def test_int8_rows(rows, blocks):
+def test_int8_rows(rows, blocks, count):
     random = np.random.default_rng(rows)
     quants = random.integers(-128, 128, (rows, blocks, 32)).astype(np.int8)
     scales = random.random((rows, blocks)).astype(np.float32)
-    x = random.standard_normal((blocks, 32)).astype(np.float32)
-    out = np.zeros(rows, np.float32)
-    kernel.int8_rows(address(quants), address(scales), address(x), address(out), rows, blocks)
-    exact = (quants.astype(np.float64) * scales[..., None] * x).sum((1, 2))
-    room = 1e-6 * (np.abs(quants.astype(np.float64)) * scales[..., None] * np.abs(x)).sum((1, 2))
+    x = random.standard_normal((count, blocks, 32)).astype(np.float32)
+    out = np.zeros((count, rows), np.float32)
+    kernel.int8_rows(address(quants), address(scales), address(x), address(out), rows, blocks, count)
+    weights = quants.astype(np.float64) * scales[..., None]
+    exact = np.einsum("rbk,cbk->cr", weights, x)
+    room = 1e-6 * np.einsum("rbk,cbk->cr", np.abs(weights), np.abs(x))
     assert (np.abs(out - exact) <= room).all()
