@@ -491,7 +491,7 @@ class RuleWriter:
             for used in refs[name]:
                 size += total[used] if used in self.inline else 1
             total[name] = size
-            if name not in heads and (size <= INLINE_SIZE or uses[name] == 1):
+            if name not in heads and (uses[name] == 1 or (size <= INLINE_SIZE and size * uses[name] <= 2048)):
                 self.inline.add(name)
         return 0
 

@@ -30,7 +30,6 @@ from constrained.frontends.structural_tag.contents import STYLES, Contents, at_p
 from constrained.frontends.structural_tag.delimiters import Delimiters
 from constrained.frontends.structural_tag.free_text import Stop, free_text, hidden_stop
 from constrained.grammar import combinators as make
-from constrained.grammar.combinators import rule_set
 from constrained.grammar.ir import AnyTextUntil, Expr, Reference, RuleSet, TokenReference, children
 from constrained.limits import Limits
 
@@ -76,10 +75,9 @@ def from_structural_tag(tag: Any, *, tokenizer_info: TokenizerInfo | None = None
     node, pointer = read_tag(tag, limits)
     compiler = _Compiler(tokenizer_info, limits, strict_mode)
     root = compiler.run(node, pointer)
-    rules: dict[str, Expr] = {**compiler.contents.rules}
     name = compiler.contents.name("root")
-    rules[name] = root
-    return rule_set(rules, name)
+    compiler.contents.rules[name] = root
+    return RuleSet(compiler.contents.rules, name)  # references are made with their rules: there is nothing to check
 
 
 def read_tag(tag: Any, limits: Limits) -> tuple[Any, str]:
@@ -384,8 +382,10 @@ class _Compiler:
         stops, may_end = self.closing(ends)
         self.check_stops([*encoded, *(text for text, _ in stops)], excludes, pointer)
         token = None if ends is None else ends.token
-        first = make.sequence(self.delimiters.dispatch([option for found in options for option in found]))
         closed = self.end(ends) if ends is not None else make.empty()
+        first: Expr = make.empty()
+        if at_least_one:
+            first = self.delimiters.dispatch([option for found in options for option in found])
         if stop_after_first:
             if at_least_one:
                 return make.sequence(first, closed)

@@ -15,10 +15,12 @@ from constrained.frontends.json_schema.dialects import find_dialect
 from constrained.frontends.json_schema.emit import Emitter
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.frontends.json_schema.strings import StringShape
+from constrained.frontends.structural_tag.plain_schemas import members, schema_of
 from constrained.frontends.structural_tag.spellings import GemmaEmitter, PythonEmitter
 from constrained.frontends.structural_tag.xml_values import XmlEmitter
 from constrained.grammar.flat import from_flat, to_flat
-from constrained.grammar.ir import Expr, Reference, RuleSet
+from constrained.grammar.ir import Expr, Reference, RuleSet, Sequence
 from constrained.limits import Limits
 
 __all__ = ["STYLES", "Contents"]
@@ -61,6 +63,39 @@ class Contents:
         return known[0]
 
     def _schema(self, schema: Any, style: str, policy: TextPolicy, prefix: str) -> Expr:
+        if style == "json" and policy.property_order == "schema":
+            found = members(schema, strict=self.strict)
+            if found is not None:
+                return self._plain(found, policy, prefix)
+        return self._read(schema, style, policy, prefix)
+
+    def _plain(self, found: list[tuple[str, Any, bool]], policy: TextPolicy, prefix: str) -> Expr:
+        """A plain object: its values are rules that all plain objects share."""
+        written = [(name, self._value(key, policy), needed) for name, key, needed in found]
+        emitter = self._emitter(policy)
+        name = self.name(prefix + "arguments")
+        self.rules[name] = emitter.in_order(
+            [(Sequence((emitter.key(key), emitter.colon, value)), needed) for key, value, needed in written], None)
+        return Reference(name)
+
+    def _value(self, key: Any, policy: TextPolicy) -> Expr:
+        place = ("plain", key, policy)
+        known = self.parts.get(place)
+        if known is None:
+            if key[0] == "enum":
+                expr = self._emitter(policy).string(StringShape.of_values(key[1:]))
+            else:
+                expr = self._read(schema_of(key), "json", policy, f"{key[0]} ")
+            known = self.parts[place] = (expr, None)
+        return known[0]
+
+    def _emitter(self, policy: TextPolicy) -> Emitter:
+        """The emitter whose parts all schemas of this policy share."""
+        if ("json", policy) not in self._first:
+            self._read(True, "json", policy, "any ")
+        return self._first["json", policy]
+
+    def _read(self, schema: Any, style: str, policy: TextPolicy, prefix: str) -> Expr:
         value = read_schema(schema, self.limits)
         dialect = find_dialect(None, value, None)
         normaliser = normalise_schema(value, dialect, self.limits, "error", True, None)

@@ -68,6 +68,8 @@ class Delimiters:
 
     def spelled(self, encoded: str) -> bytes:
         """The bytes of an encoded text."""
+        if encoded.isascii():
+            return encoded.encode()
         return "".join(self.texts[ord(char) - FIRST] if self.is_token(char) else char for char in encoded).encode()
 
     def token(self, char: str) -> TokenReference:
@@ -76,8 +78,8 @@ class Delimiters:
 
     def expression(self, encoded: str) -> Expr:
         """Either spelling of each token, and the text around them."""
-        if not any(self.is_token(char) for char in encoded):
-            return make.literal(encoded)
+        if encoded.isascii() or not self.texts:
+            return Literal(encoded.encode()) if encoded else make.empty()
         known = self._known.get(encoded)
         if known is None:
             parts: list[Expr] = []
