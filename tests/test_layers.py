@@ -56,8 +56,12 @@ PACKAGES = {
     "uvicorn": {"server"},
     "lark": {"frontends"},
     "pydantic": {"frontends", "typed", "server"},
-    "xgrammar": set(),
-    "llguidance": set(),
+    "pytest": {"testing"},
+    "jsonschema": {"frontends", "testing"},
+    "xgrammar": {"integrations"},
+    "llguidance": {"integrations"},
+    "vllm": {"integrations"},
+    "sglang": {"integrations"},
 }
 """Optional packages, and the rooms that may import them."""
 
