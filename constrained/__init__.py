@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from constrained.api.compiler import GrammarCompiler
+from constrained.api.explain import Explanation, explain
 from constrained.api.grammar import Grammar
 from constrained.engine.batch import BatchGrammarMatcher
 from constrained.engine.captures import CaptureSpan, CaptureTracker
@@ -88,6 +89,7 @@ __all__ = [
     "ConstrainedError",
     "CoverageEntry",
     "CoverageReport",
+    "Explanation",
     "Grammar",
     "GrammarCompiler",
     "GrammarError",
@@ -116,6 +118,7 @@ __all__ = [
     "apply_token_bitmask_inplace",
     "bitmask_dtype",
     "coverage",
+    "explain",
     "get_bitmask_shape",
     "reset_token_bitmask",
     "tool",

@@ -364,6 +364,12 @@ class GrammarMatcher:
         """Fewest bytes that complete the text; a token that the grammar names counts as a million."""
         return 0 if self._terminated else int(self._ask(self._auto.distance))
 
+    def text_bytes(self) -> bytes:
+        """The text so far: the bytes of what was accepted; control and stop tokens have none."""
+        read = self._compiled.tokenizer_info.token_bytes
+        return b"".join(step if isinstance(step, bytes) else read(step) for step in self._steps
+                        if isinstance(step, bytes) or step >= 0)
+
     def captures(self) -> list[CaptureSpan]:
         """The named parts of the text (``Capture``) that no continuation can change, in the order of their ends.
 
