@@ -39,7 +39,7 @@ from constrained.frontends.json_schema.document import Document, Place
 from constrained.frontends.json_schema.expressions import FALSE, TRUE, Expressions
 from constrained.frontends.json_schema.given import Given
 from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, NumberShape
-from constrained.frontends.json_schema.objects import Cell, ObjectShape, meet, split_cells
+from constrained.frontends.json_schema.objects import Cell, ObjectShape, distance, meet, split_cells
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 from constrained.limits import Limits
@@ -592,8 +592,8 @@ class Normaliser:
         for i, branch in enumerate(branches):
             if listed.count(expressions[i]) > 1:  # a schema that stands twice can never be the only one
                 continue
-            for j, other in enumerate(branches):
-                if j != i and not branch.is_nothing():
+            for other in _nearest_first(branch, branches[:i] + branches[i + 1 :]):
+                if not branch.is_nothing():
                     branch = difference(branch, other, self)
             exact.append(branch)
         return disjunction(exact, self) if exact else NOTHING
@@ -759,6 +759,14 @@ def _name(value: Any) -> str:
         return "a number"
     names: dict[type, str] = {str: "a string", list: "an array", dict: "an object"}
     return names.get(type(value), type(value).__name__)
+
+
+def _nearest_first(branch: Denotation, others: list[Denotation]) -> list[Denotation]:
+    """``others`` in the order in which taking them off ``branch`` makes few alternatives."""
+    if len(others) < 3 or not branch.objects:
+        return others
+    first = branch.objects[0]
+    return sorted(others, key=lambda other: sum(distance(first, shape) for shape in other.objects))
 
 
 def _comes_first(schema: dict[str, Any], one: str, other: str) -> bool:

@@ -24,7 +24,7 @@ from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 if TYPE_CHECKING:
     from constrained.frontends.json_schema.denotation import Algebra
 
-__all__ = ["ANY_OBJECT", "Cell", "ObjectShape", "difference", "meet", "split_cells"]
+__all__ = ["ANY_OBJECT", "Cell", "ObjectShape", "difference", "distance", "meet", "split_cells"]
 
 Cell = tuple[StringShape, int]
 
@@ -159,6 +159,14 @@ def told_apart(a: ObjectShape, b: ObjectShape, algebra: Algebra) -> bool:
         elif x == FALSE or y == FALSE:
             return True
     return False
+
+
+def distance(shape: ObjectShape, other: ObjectShape) -> int:
+    """How many things ``other`` says that ``shape`` does not: about as many alternatives has their difference."""
+    mine = dict(shape.properties)
+    said = 0 if other.others == shape.others else 1_000 * (len(other.others) + 1)  # those must exist: not cheap
+    return said + len(other.required - shape.required) + sum(
+        1 for name, expression in other.properties if mine.get(name) != expression)
 
 
 def difference(shape: ObjectShape, other: ObjectShape, algebra: Algebra) -> tuple[ObjectShape, ...]:

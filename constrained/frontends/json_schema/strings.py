@@ -56,7 +56,7 @@ _MINIMISED = 20_000
 class Language:
     """A regular set of strings with an identity. ``tree``: its full matches; None where only an automaton says it."""
 
-    __slots__ = ("_dfa", "_opposite", "_program", "name", "tree")
+    __slots__ = ("_dfa", "_looks_around", "_opposite", "_program", "name", "tree")
 
     def __init__(self, name: str, tree: Node | None, dfa: Dfa | None = None, opposite: Language | None = None) -> None:
         self.name = name
@@ -64,6 +64,7 @@ class Language:
         self._dfa = dfa
         self._opposite = opposite
         self._program: tuple[list[Op], int] | None = None
+        self._looks_around: bool | None = None
 
     def accepts(self, text: str, limits: Limits) -> bool:
         """Whether ``text`` is in the language. Raises GrammarLimitError.
@@ -75,7 +76,9 @@ class Language:
         if self.tree is None:
             assert self._opposite is not None
             return not self._opposite.accepts(text, limits)
-        if has_assertions(self.tree):
+        if self._looks_around is None:
+            self._looks_around = has_assertions(self.tree)
+        if self._looks_around:
             return self.dfa(limits).accepts(text)
         if self._program is None:
             program = compile_program(self.tree, limits, self.name)
