@@ -112,6 +112,8 @@ cdef class Automaton:
     cdef int* l_bare
     cdef int* i_rule
     cdef int* i_required
+    cdef int* i_cheap
+    cdef int* l_required
     cdef int* g_off
     cdef int* g_len
     cdef int* g_pool

@@ -234,6 +234,8 @@ class Automaton:
         self.l_bare = copy_ints(self.l_bare, program.loop_bare)
         self.i_rule = copy_ints(self.i_rule, program.item_rule)
         self.i_required = copy_ints(self.i_required, program.item_required)
+        self.i_cheap = copy_ints(self.i_cheap, program.item_cheap)
+        self.l_required = copy_ints(self.l_required, program.loop_required)
         self.r_start = copy_ints(self.r_start, program.rule_starts)
         self.r_order = copy_ints(self.r_order, program.rule_order)
         self.cls = copy_ints(self.cls, program.byte_class)
@@ -293,6 +295,8 @@ class Automaton:
             free(self.l_bare)
             free(self.i_rule)
             free(self.i_required)
+            free(self.i_cheap)
+            free(self.l_required)
             free(self.g_off)
             free(self.g_len)
             free(self.g_pool)
@@ -1688,6 +1692,8 @@ class Automaton:
         lo: cython.int = self.l_items[loop]
         i: cython.int
         lacking: cython.int = 0
+        if self.l_required[loop] == 0:
+            return 0
         for i in range(lo, self.l_items[loop + 1]):
             if self.i_required[i] and not self._written(c, i - lo):
                 lacking += 1
@@ -1791,8 +1797,7 @@ class Automaton:
         lo: cython.int = self.l_items[loop]
         hi: cython.int = self.l_items[loop + 1]
         i: cython.int
-        best: cython.longlong
-        floor: cython.longlong = -1
+        j: cython.int
         gap: cython.longlong = 0
         cost: cython.longlong
         total: cython.longlong = 0
@@ -1806,40 +1811,32 @@ class Automaton:
         count = 0 if c == 0 else self.g_pool[self.g_off[c - 1]]
         if not self.l_bare[loop]:
             gap = FAR if self.l_sep[loop] < 0 else self.r_min[self.l_sep[loop]]
-        for i in range(lo, hi):
-            if self.i_required[i] and not self._written(c, i - lo):
-                if self.i_rule[i] < 0:
-                    return FAR
-                total += self.r_min[self.i_rule[i]]
-                chosen += 1
+        if self.l_required[loop] > 0:
+            for i in range(lo, hi):
+                if self.i_required[i] and not self._written(c, i - lo):
+                    if self.i_rule[i] < 0:
+                        return FAR
+                    total += self.r_min[self.i_rule[i]]
+                    chosen += 1
         need = self.l_min[loop] - count - chosen
         if need < 1 and chosen == 0:
             need = 1
-        # the cheapest optional items, level by level; the free one fills any number of places
-        while need > 0:
-            best = FAR
-            for i in range(lo, hi):
-                if self.i_rule[i] < 0 or self.i_required[i] or self._written(c, i - lo):
-                    continue
-                cost = self.r_min[self.i_rule[i]]
-                if cost > floor and cost < best:
-                    best = cost
-            if best >= FAR:
+        # the cheapest optional items; the free one fills any number of places
+        for j in range(lo, hi):
+            if need <= 0:
+                break
+            i = self.i_cheap[j]
+            if self.i_rule[i] < 0 or self.i_required[i] or self._written(c, i - lo):
+                continue
+            cost = self.r_min[self.i_rule[i]]
+            if cost >= FAR:
                 return FAR
-            same = 0
-            for i in range(lo, hi):
-                if self.i_rule[i] < 0 or self.i_required[i] or self._written(c, i - lo):
-                    continue
-                if self.r_min[self.i_rule[i]] == best:
-                    same += 1
-                    if self.l_rule[loop] == -2 and i == hi - 1:
-                        same = need
-            if same > need:
-                same = need
-            total += best * same
+            same = need if self.l_rule[loop] == -2 and i == hi - 1 else 1
+            total += cost * same
             chosen += same
             need -= same
-            floor = best
+        if need > 0:
+            return FAR
         if count == 0 or choosing:
             chosen -= 1  # no separator before the first of them
         if chosen > 0:
@@ -2323,7 +2320,7 @@ split_len split_cap lv_len lv_cap n_pending n_pairs guard_loop guard_det
 """.split()
 _POINTERS = """
 p_off e_a e_b e_to p_accept p_loop p_region l_pos l_rule l_min l_max l_next l_region l_det l_next_det r_start
-r_order r_det cls cls_rep l_items l_sep l_bare i_rule i_required g_off g_len g_pool g_table mark own pend_tail
+r_order r_det cls cls_rep l_items l_sep l_bare l_required i_rule i_required i_cheap g_off g_len g_pool g_table mark own pend_tail
 heap d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_pool d_table d_rows calls firsts
 n_off n_len n_row n_exp n_nexp n_mask n_mark n_table el_d el_c el_n exp rows row_node it_d it_c it_n tr_p tr_c
 tr_n un_a un_b m_kind m_a m_b m_value buf split p_min r_min d_min n_min

@@ -746,6 +746,8 @@ class Network:
             rule_min[i] = self.r_min[i]
         first: list = []
         required: list = []
+        cheap: list = []
+        needed: list = []
         columns: list = [[], [], [], [], [], [], [], []]
         for k in live:
             columns[0].append(self.l_pos[k])
@@ -756,10 +758,17 @@ class Network:
             columns[5].append(items)
             columns[6].append(self.l_sep[k] if self.l_sep[k] >= 0 and self.r_min[self.l_sep[k]] < FAR else -1)
             columns[7].append(self.l_bare[k])
+            at = 0
+            costs: list = []
             for i in range(self.l_items[k], self.l_items[k] + self.l_count[k]):
                 first.append(self.i_rule[i] if self.r_min[self.i_rule[i]] < FAR else -1)
                 required.append(self.i_required[i])
+                costs.append((self.r_min[self.i_rule[i]], items))
+                at += self.i_required[i]
                 items += 1
+            costs.sort()
+            cheap.extend([item for _, item in costs])
+            needed.append(at)
         columns[5].append(items)
         names = ("loop_positions", "loop_rules", "loop_minimum", "loop_maximum", "loop_next", "loop_items",
                  "loop_separator", "loop_bare")
@@ -767,6 +776,8 @@ class Network:
             made[name] = array("i", values)
         made["item_rule"] = array("i", first)
         made["item_required"] = array("i", required)
+        made["item_cheap"] = array("i", cheap)
+        made["loop_required"] = array("i", needed)
         made["start"] = self.root
         return made
 

@@ -62,6 +62,10 @@ class Program:
     loop_bare: array[int]
     item_rule: array[int]
     item_required: array[int]
+    item_cheap: array[int]
+    """The items of each loop, those with the shortest texts first: indices into the two arrays above."""
+    loop_required: array[int]
+    """How many items of each loop are required."""
     n_classes: int
     byte_class: array[int]
     class_byte: array[int]

@@ -240,35 +240,40 @@ class RuleWriter:
         net: Network = self.net
         kinds: dict = self.kinds
         words: list = [option.data for option in options if kinds.get(type(option), 0) == LITERAL]
-        children: dict = {}
+        path: list = [start]  # positions behind the beginnings of the word before, the whole word left out
         here: cython.int
         there: cython.int
-        byte: cython.int
         i: cython.int
         n: cython.int
+        most: cython.int
         text: cython.p_const_uchar
+        other: cython.p_const_uchar
         data: bytes
+        before: bytes = b""
         if len(words) < 4:
             return options
+        words.sort()
         for data in words:
-            here = start
             n = len(data)
             if n == 0:
                 net.add_edge(start, 1, 0, 0, end)
                 continue
             text = data
-            for i in range(n - 1):
-                byte = text[i]
-                key = (cython.cast(cython.longlong, here) << 8) | byte
-                known = children.get(key)
-                if known is None:
-                    there = net.add_position(origin)
-                    children[key] = there
-                    net.add_edge(here, 0, byte, byte, there)
-                else:
-                    there = known
+            other = before
+            most = min(len(path) - 1, n - 1)
+            i = 0
+            while i < most and text[i] == other[i]:
+                i += 1
+            del path[i + 1:]
+            here = path[i]
+            while i < n - 1:
+                there = net.add_position(origin)
+                net.add_edge(here, 0, text[i], text[i], there)
+                path.append(there)
                 here = there
+                i += 1
             net.add_edge(here, 0, text[n - 1], text[n - 1], end)
+            before = data
         return tuple([option for option in options if kinds.get(type(option), 0) != LITERAL])
 
     @cython.cfunc

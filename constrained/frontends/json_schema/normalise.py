@@ -130,6 +130,15 @@ class Normaliser:
             raise SchemaError(f"a schema is an object or a boolean, not {_name(schema)}", pointer=place.pointer)
         if not schema:
             return TRUE
+        if type(schema) is dict and len(schema) < 8:
+            content = _content(schema)
+            if content is not None:  # equal ones are one expression, wherever they stand
+                key = (place.dialect.name, content)
+                known = self.expressions.ids.get(("place", key))
+                if known is None:
+                    self.places.append(place)
+                    known = self.expressions.intern("place", len(self.places) - 1, key)
+                return known
         scope: Any = None
         if place.scope is not None:
             place = self.document.enter(place)
@@ -588,6 +597,8 @@ class Normaliser:
         branches = [conjunction(found, self.denote(e), self) for e in expressions]
         if not self.inexact.isdisjoint(expressions):
             return disjunction(branches, self)
+        if len(listed) == len(expressions) and self._tagged(branches):
+            return disjunction(branches, self)
         exact: list[Denotation] = []
         for i, branch in enumerate(branches):
             if listed.count(expressions[i]) > 1:  # a schema that stands twice can never be the only one
@@ -597,6 +608,39 @@ class Normaliser:
                     branch = difference(branch, other, self)
             exact.append(branch)
         return disjunction(exact, self) if exact else NOTHING
+
+    def _tagged(self, branches: list[Denotation]) -> bool:
+        """Whether a required member with a text of its own in each branch tells many objects apart."""
+        if len(branches) < 8:
+            return False  # told apart one by one, and more
+        shapes = [branch.objects for branch in branches]
+        if not all(shapes) or any(b.null or b.booleans or b.numbers or b.strings or b.arrays for b in branches):
+            return False
+        for name in frozenset.intersection(*(shape.required for objects in shapes for shape in objects)):
+            seen: set[str] = set()
+            for objects in shapes:
+                texts = self._texts([shape.at(name) for shape in objects])
+                if texts is None or not seen.isdisjoint(texts):
+                    break
+                seen |= texts
+            else:
+                return True
+        return False
+
+    def _texts(self, values: list[int]) -> set[str] | None:
+        """The values of expressions that have only texts, few and known."""
+        found: set[str] = set()
+        for value in values:
+            if value in self.active:
+                return None
+            d = self.denote(value)
+            if d.null or d.booleans or d.numbers or d.arrays or d.objects:
+                return None
+            for string in d.strings:
+                if string.values is None:
+                    return None
+                found.update(string.values)
+        return found
 
     def _not(self, place: Place, value: Any, found: Denotation) -> Denotation:
         return self.without(found, self.at(place.child("not")))
@@ -759,6 +803,35 @@ def _name(value: Any) -> str:
         return "a number"
     names: dict[type, str] = {str: "a string", list: "an array", dict: "an object"}
     return names.get(type(value), type(value).__name__)
+
+
+_CONTENT = frozenset("type minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength enum "
+                     "const".split())
+_SILENT = frozenset("title description default examples $comment deprecated readOnly writeOnly".split())
+
+
+def _content(schema: dict[str, Any]) -> tuple[Any, ...] | None:
+    """What a schema without sub-schemas says, to be compared; None where it says more than a few simple things."""
+    found: list[tuple[Any, ...]] = []
+    for key, value in schema.items():
+        if key in _CONTENT:
+            kind = type(value)
+            if kind is list:
+                if len(value) > 64 or any(isinstance(item, (list, dict)) for item in value):
+                    return None
+                value = tuple([(type(item), item) for item in value])
+            elif kind is dict:
+                return None
+            found.append((key, kind, value))
+        elif key not in _SILENT:
+            return None
+    if len(found) > 1:
+        found.sort(key=_first)
+    return tuple(found)
+
+
+def _first(entry: tuple[Any, ...]) -> Any:
+    return entry[0]
 
 
 def _nearest_first(branch: Denotation, others: list[Denotation]) -> list[Denotation]:
