@@ -154,7 +154,7 @@ def pydantic_cases() -> list[Any]:
         case = json.loads(line)
         if case["kind"] == "pydantic":
             names: dict[str, Any] = {"__name__": case["id"]}
-            exec(case["input"], names)
+            exec(compile(case["input"], case["id"], "exec", dont_inherit=True), names)
             found.append(names["M"])
     return found
 

@@ -15,7 +15,10 @@ lacks single bytes and cannot encode) every token is affordable and the output m
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
+
+import numpy as np
 
 from constrained.decoder.detokenizer import Vocabulary
 from constrained.decoder.guide import Guide
@@ -26,6 +29,9 @@ __all__ = ["BudgetTooSmall", "TokenBudget"]
 
 UNKNOWN = 1_000_000
 """A distance from here on counts tokens that the grammar names, which are no bytes."""
+
+KEPT_PLANS = 256
+"""Plans that one output keeps."""
 
 MAX_PLAN_BYTES = 1 << 16
 """Longest completion that is tokenised. A longer one is judged by its bytes."""
@@ -43,13 +49,16 @@ class BudgetTooSmall(RequestError):
 class TokenBudget:
     """What one output may still spend. One for each output; asked before every token."""
 
-    __slots__ = ("_byte_tokens", "_plan", "_vocabulary")
+    __slots__ = ("_byte_tokens", "_last", "_plan", "_plans", "_tested", "_vocabulary")
 
     def __init__(self, vocabulary: Vocabulary, guide: Guide, limit: int) -> None:
         """Raises :class:`BudgetTooSmall` where no end is within ``limit`` tokens."""
         self._vocabulary = vocabulary
         self._byte_tokens: dict[int, int] | None = None
         self._plan: list[int] | None = None
+        self._tested: tuple[int, list[int] | None] | None = None  # the last token found affordable, the plan after it
+        self._plans: OrderedDict[int, list[int]] = OrderedDict()  # by the matcher's state
+        self._last: tuple[bytes, list[int]] | None = None  # the last completion that was tokenised
         distance = _distance(guide)
         if distance is not None and (distance > limit or not self._closed):
             plan = self._tokenised(guide)
@@ -67,6 +76,7 @@ class TokenBudget:
         The token must be legal; an end token always is affordable.
         """
         matcher = guide.matcher
+        self._tested = None
         if matcher is None or (self._plan and token == self._plan[0]) or not matcher.accept_token(token):
             return True
         try:
@@ -75,8 +85,11 @@ class TokenBudget:
             distance = _distance(guide)
             if distance is None or (distance <= left - 1 and self._closed):
                 return True
-            plan = self._tokenised(guide)
-            return plan is None or len(plan) <= left - 1
+            plan = self._plan_here(guide, left - 1)
+            if plan is not None and len(plan) > left - 1:
+                return False
+            self._tested = token, plan
+            return True
         finally:
             matcher.rollback(1)
 
@@ -90,16 +103,65 @@ class TokenBudget:
 
     def spent(self, token: int) -> None:
         """``token`` was written."""
-        if self._plan is not None:
+        if self._tested is not None and self._tested[0] == token:
+            self._plan = self._tested[1]
+        elif self._plan is not None:
             self._plan = self._plan[1:] if self._plan[:1] == [token] else None
+        self._tested = None
+
+    def _plan_here(self, guide: Guide, most: int) -> list[int] | None:
+        """A plan for the guide's place, at most ``most`` tokens if that is found cheaply; None where none is known.
+
+        Cheap are places seen before (inside an unbounded text all are one), and completions that end as the last one
+        did: the bytes before that, and its tokens.
+        """
+        state = getattr(guide.matcher, "state", None)
+        if isinstance(state, int):
+            known = self._plans.get(state)
+            if known is not None:
+                return known
+        data = _completion(guide)
+        if data is None:
+            return None
+        plan = self._like_the_last(data)
+        if plan is None or len(plan) > most:
+            plan = self._tokens_of(data)
+        if isinstance(state, int) and plan is not None:
+            self._plans[state] = plan
+            if len(self._plans) > KEPT_PLANS:
+                self._plans.popitem(last=False)
+        return plan
+
+    def _like_the_last(self, data: bytes) -> list[int] | None:
+        """Tokens of ``data`` from those of the last completion, where both end alike."""
+        if self._last is None:
+            return None
+        old, tokens = self._last
+        same = _common_suffix(old, data)
+        start, at = len(old), len(tokens)
+        while at:  # back over the tokens that lie in the common end
+            size = len(self._vocabulary.token_bytes(tokens[at - 1]))
+            if len(old) - start + size > same:
+                break
+            start -= size
+            at -= 1
+        head = self._bytes_as_tokens(data[: len(data) - (len(old) - start)])
+        return None if head is None else head + tokens[at:]
 
     # -- completions as tokens ---------------------------------------------------------------------------------
 
     def _tokenised(self, guide: Guide) -> list[int] | None:
         """The shortest completion as the model would write it; None where it is not known or too long."""
         data = _completion(guide)
-        if data is None:
-            return None
+        return None if data is None else self._tokens_of(data)
+
+    def _tokens_of(self, data: bytes) -> list[int] | None:
+        tokens = self._encoded(data)
+        if tokens is not None:
+            self._last = data, tokens
+        return tokens
+
+    def _encoded(self, data: bytes) -> list[int] | None:
         start = 0  # the rest of a character that is half written has no text
         while start < len(data) and data[start] & 0xC0 == 0x80:
             start += 1
@@ -124,12 +186,26 @@ class TokenBudget:
         if self._byte_tokens is None:
             vocabulary = self._vocabulary
             self._byte_tokens = {}
-            for token_id in range(vocabulary.vocab_size):
+            offsets = getattr(vocabulary, "token_offsets", None)
+            short: Any = range(vocabulary.vocab_size) if offsets is None else np.flatnonzero(np.diff(offsets) == 1)
+            for token_id in map(int, short):
                 spelled = vocabulary.token_bytes(token_id)
                 if len(spelled) == 1 and token_id not in vocabulary.special_token_ids:
                     self._byte_tokens.setdefault(spelled[0], token_id)
         found = [self._byte_tokens.get(byte, -1) for byte in data]
         return None if -1 in found else found
+
+
+def _common_suffix(one: bytes, other: bytes) -> int:
+    """Bytes that both end with. Halving: a slice is compared at the speed of memory."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[len(one) - middle :] == other[len(other) - middle :]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _distance(guide: Guide) -> int | None:

@@ -94,14 +94,14 @@ class Agent:
                             hint="give functions or Tool values; llm.chat(tools=[...]) takes dicts")
         self.llm = llm
         self.tools: dict[str, Tool] = {one.name: one for one in made if isinstance(one, Tool)}
-        self.output_type = output_type
+        self.output_type = None if output_type is None else typed(output_type)
         self.instructions = instructions
         self.tool_choice = tool_choice
         self.parallel_tool_calls = parallel_tool_calls
         self.max_steps = max_steps
         self.tool_timeout = tool_timeout
         checked_choice(tool_dicts(made), tool_choice, parallel_tool_calls)
-        self._told = None if output_type is None else typed(output_type).instructions
+        self._told = None if self.output_type is None else self.output_type.instructions
         self._options = options
         llm._params(Options().updated(**options))  # wrong ones are found here
 

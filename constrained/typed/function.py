@@ -45,7 +45,6 @@ class TypedFunction(Generic[P, R]):
         self._signature = inspect.signature(function)
         self._prompt = DocstringPrompt(_name(function), function.__doc__, list(self._signature.parameters))
         self._options = options
-        self._annotation = annotation
         self._is_async = inspect.iscoroutinefunction(function)
         self.output_type: OutputType = output_type(annotation)
 
@@ -99,7 +98,7 @@ class TypedFunction(Generic[P, R]):
         """The same function with other options: those of ``LLM.generate``."""
         changed = self._options.updated(**options)
         self._llm._params(changed)  # wrong ones are found here
-        return TypedFunction(self._llm, self._function, self._annotation, changed)
+        return TypedFunction(self._llm, self._function, self.output_type, changed)
 
     def prompt(self, *args: P.args, **kwargs: P.kwargs) -> str:
         """The text of the user's message, without the schema."""
@@ -111,7 +110,7 @@ class TypedFunction(Generic[P, R]):
         return self.output_type.coverage
 
     def _request(self, args: Any, kwargs: Any) -> Any:
-        return self._llm._call(self._prompt.render(self._bound(args, kwargs)), self._annotation, {},
+        return self._llm._call(self._prompt.render(self._bound(args, kwargs)), self.output_type, {},
                                base=self._options)
 
     def _bound(self, args: Any, kwargs: Any) -> dict[str, Any]:

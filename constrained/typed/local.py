@@ -38,6 +38,7 @@ from constrained.typed.tool_prompts import (
     plain_example,
     plain_messages,
     tool_instructions,
+    with_parsed_arguments,
 )
 
 if TYPE_CHECKING:
@@ -117,6 +118,8 @@ class LocalEngine:
                 text = tool_instructions(tools, self._example(call), must=must, typed=call.output is not None)
                 messages = with_system(messages, text)
             tools = None
+        else:
+            messages = with_parsed_arguments(messages)
         return encode_chat(self.template, self.info, messages, tools=tools, **options)
 
     def matcher(self, call: Call) -> GrammarMatcher | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, get_args, get_origin
 
@@ -40,7 +40,7 @@ MAX_SHARED = 512
 """Types kept ready."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class OutputType:
     """See the module docstring.
 
@@ -56,7 +56,7 @@ class OutputType:
     grammar: Grammar
     schema: Any
     instructions: str | None
-    read: Callable[[str], Any] = field(compare=False)
+    read: Callable[[str], Any]
 
     @property
     def json(self) -> bool:
@@ -76,7 +76,9 @@ class OutputType:
 
 
 def output_type(annotation: Any) -> OutputType:
-    """The ``OutputType`` of a type. Raises :class:`AnnotationError`, or the error of the grammar it asks for."""
+    """The ``OutputType`` of a type; one is its own. Raises :class:`AnnotationError`, or the grammar's own error."""
+    if isinstance(annotation, OutputType):
+        return annotation
     try:
         hash(annotation)
     except TypeError:  # made anew each time

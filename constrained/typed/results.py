@@ -89,7 +89,7 @@ class Message:
 class Result(Generic[T]):
     """A finished generation."""
 
-    value: T = field(repr=False)
+    value: T
     text: str
     """What was written, without reasoning."""
     finish_reason: FinishReason

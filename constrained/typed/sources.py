@@ -63,6 +63,13 @@ def _own_format(source: Any) -> str | None:
 
 def _loaded(source: Any, tokenizer: Any, device: Any, dtype: Any, quantized: bool | None,
             progress: bool) -> LoadedModel:
+    is_path = isinstance(source, (str, os.PathLike))
+    if is_path and not Path(source).exists():
+        raise SourceError(f"there is no model {os.fspath(source)!r:.200}",
+                          hint="give a GGUF file, a folder with config.json and safetensors, a transformers model or a "
+                               f"server's URL; LLM() alone is {MODEL_NAME}")
+    if not is_path and source is not None and not hasattr(source, "tokenizer_info") and tokenizer is None:
+        raise SourceError(f"a {type(source).__name__} needs its tokenizer", hint="LLM(model, tokenizer=tokenizer)")
     try:
         from constrained.decoder.loaders.load import LoadedModel, load_model
         from constrained.decoder.loaders.module import load_module
@@ -76,15 +83,8 @@ def _loaded(source: Any, tokenizer: Any, device: Any, dtype: Any, quantized: boo
                           **where)
     if isinstance(source, LoadedModel):
         return source
-    if isinstance(source, (str, os.PathLike)):
-        path = Path(source)
-        if not path.exists():
-            raise SourceError(f"there is no model {os.fspath(source)!r:.200}",
-                              hint="give a GGUF file, a folder with config.json and safetensors, a transformers model "
-                                   f"or a server's URL; LLM() alone is {MODEL_NAME}")
-        return load_model(path, dtype=dtype, quantized=bool(quantized), **where)
-    if tokenizer is None:
-        raise SourceError(f"a {type(source).__name__} needs its tokenizer", hint="LLM(model, tokenizer=tokenizer)")
+    if is_path:
+        return load_model(Path(source), dtype=dtype, quantized=bool(quantized), **where)
     return load_module(source, tokenizer, dtype=dtype, device=device)
 
 

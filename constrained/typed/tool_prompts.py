@@ -14,7 +14,8 @@ from typing import Any
 from constrained.toolcalls import ToolFormat
 from constrained.toolcalls.shapes import JsonCalls
 
-__all__ = ["bounded_integers", "knows_tools", "plain_example", "plain_messages", "tool_instructions"]
+__all__ = ["bounded_integers", "knows_tools", "plain_example", "plain_messages", "tool_instructions",
+           "with_parsed_arguments"]
 
 MAX_INTEGER = 10**15
 """Integers without bounds of their own are written up to this: every reader of JSON takes them exactly."""
@@ -56,6 +57,26 @@ def plain_example(tool: Mapping[str, Any], fmt: ToolFormat) -> str:
     """A call without arguments, in JSON."""
     name = tool.get("function", tool).get("name")
     return _written([{"function": {"name": name, "arguments": "{}"}}], fmt)
+
+
+def with_parsed_arguments(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Messages for templates that know tools: they expect arguments as objects, not as the JSON text of OpenAI's."""
+    found: list[Mapping[str, Any]] = []
+    for message in messages:
+        calls = message.get("tool_calls")
+        if calls:
+            message = {**message, "tool_calls": [_parsed(call) for call in calls]}
+        found.append(message)
+    return found
+
+
+def _parsed(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    function = call.get("function", {})
+    try:
+        arguments = json.loads(function.get("arguments") or "{}")
+    except (TypeError, ValueError, RecursionError):
+        return call
+    return {**call, "function": {**function, "arguments": arguments}} if isinstance(arguments, dict) else call
 
 
 def plain_messages(messages: Sequence[Mapping[str, Any]], fmt: ToolFormat) -> list[Mapping[str, Any]]:

@@ -7,14 +7,22 @@ from typing import Any
 
 import pytest
 
+from constrained.kernel import is_compiled
 from tests.typed.tiny import tiny_model
 
 __all__ = ["smollm2", "tiny"]
 
 
+def needs_kernels() -> None:
+    """Skips where kernels run as Python: generation is the compiled library's business, and takes minutes there."""
+    if not is_compiled():
+        pytest.skip("kernels are not compiled")
+
+
 @pytest.fixture(scope="session")
 def tiny() -> Iterator[Any]:
     """An ``LLM`` over random weights: what it writes is nonsense, and valid."""
+    needs_kernels()
     pytest.importorskip("pydantic")
     model = tiny_model()
     from constrained.typed.llm import LLM
@@ -26,6 +34,7 @@ def tiny() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def smollm2() -> Iterator[Any]:
     """An ``LLM`` over SmolLM2-135M-Instruct."""
+    needs_kernels()
     for package in ("torch", "jinja2", "pydantic", "tokenizers"):
         pytest.importorskip(package)
     from constrained.typed.errors import FetchError

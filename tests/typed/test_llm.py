@@ -33,7 +33,9 @@ from constrained.typed.errors import (
 from constrained.typed.llm import LLM
 from constrained.typed.output_type import output_type
 from constrained.typed.results import Failed, Truncated
+from constrained.typed.sources import _Progress
 from constrained.typed.types import EBNF, Choice, JsonSchema, Regex
+from tests.typed.models import needs_kernels
 from tests.typed.tiny import tiny_model
 
 
@@ -222,6 +224,7 @@ def test_sampling_and_presets(tiny: LLM) -> None:
 
 
 def test_a_model_without_a_template() -> None:
+    needs_kernels()
     with LLM(tiny_model(None), max_len=256) as llm:
         with pytest.raises(PromptError, match="raw=True"):
             llm.generate("x", int)
@@ -408,3 +411,13 @@ def test_types_are_made_once() -> None:
     assert output_type(Literal[1]) is not output_type(Literal[True])
     assert output_type(Choice("a", "b")) is output_type(Choice(("a", "b")))
     assert output_type(Person).coverage.exact
+    assert output_type(output_type(Person)) is output_type(Person)
+
+
+def test_progress_is_one_line_that_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    show = _Progress()
+    for done in (0, 50_000_000, 92_871_040):
+        show("downloading", done, 92_871_040)
+    show("unpacking", 98_362_432, 98_362_432)
+    shown = capsys.readouterr().err
+    assert "downloading 93 of 93 MB" in shown and shown.endswith("unpacking 98 of 98 MB\n")

@@ -17,6 +17,7 @@ from constrained.server.engine import Engine
 from constrained.server.settings import ServerSettings
 from constrained.typed.llm import LLM
 from tests.server.serving import running
+from tests.typed.models import needs_kernels
 from tests.typed.tiny import tiny_model
 
 
@@ -27,6 +28,7 @@ class Person(pydantic.BaseModel):
 
 @pytest.fixture(scope="module")
 def remote() -> Iterator[LLM]:
+    needs_kernels()
     settings = ServerSettings(model_name="tiny", max_batch=4, max_len=1024, compile_seconds=10.0, drain_seconds=2.0)
     with running(Engine.of_model(tiny_model(), settings)) as server, LLM(f"{server.url}/v1", max_tokens=80) as llm:
         yield llm

@@ -17,6 +17,8 @@ from constrained.typed.errors import ToolError, TruncatedError
 from constrained.typed.llm import LLM
 from constrained.typed.results import FunctionCall, ToolCall, Truncated
 from constrained.typed.tools import Tool, as_content, as_tools, tool
+from tests.typed.models import needs_kernels
+from tests.typed.tiny import tiny_model
 
 
 class Place(pydantic.BaseModel):
@@ -203,6 +205,20 @@ def test_none_and_a_cut_call(tiny: LLM) -> None:
     if isinstance(cut, Truncated):
         with pytest.raises(TruncatedError):
             cut.output  # noqa: B018
+
+
+def test_a_template_that_knows_tools_gets_arguments_as_objects() -> None:
+    needs_kernels()
+    template = ("{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}"
+                "{{ c.function.name }}({{ c.function.arguments.city }}){% endfor %}{% endfor %}{{ tools | tojson }}")
+    with LLM(tiny_model(template), max_len=1024) as llm:
+        engine: Any = llm.engine
+        asked, _ = llm._call([{"role": "user", "content": "?"}, {
+            "role": "assistant", "content": "", "tool_calls": [call("weather", city="Rome").to_dict()]}], None, {},
+            [weather])
+        text = b"".join(engine.info.token_bytes(i) for i in engine.prompt_ids(asked)).decode()
+    assert text.startswith("?weather(Rome)[{")
+    assert json.loads(text[text.index("["):])[0]["function"]["name"] == "weather"
 
 
 def test_a_conversation_with_calls_for_a_template_without_tools(tiny: LLM) -> None:
