@@ -120,7 +120,7 @@ class Schemas:
         """How often forced tokens leave greedy text as the plain masked run has it. The two may part where that run's
         own tokens stop being the tokenizer's (often at the very end: ``}`` ``}`` for ``}}``), and only there."""
         info = self.bench.info
-        finished = same = canonical = same_prefix = 0
+        finished = same = canonical = same_prefix = written = compared = 0
         parted: list[dict[str, Any]] = []
         for name, schema, _ in self.first(50):
             answers = []
@@ -137,6 +137,7 @@ class Schemas:
             shared = next((i for i, (a, b) in enumerate(zip(tokens, wanted, strict=False)) if a != b),
                           min(len(tokens), len(wanted)))
             canonical += shared == len(tokens) == len(wanted)
+            written, compared = written + len(tokens), compared + shared
             common = b"".join(map(info.token_bytes, tokens[:shared]))
             if forced.text.encode().startswith(common):
                 same_prefix += 1
@@ -145,6 +146,7 @@ class Schemas:
         print(json.dumps({
             "case": f"{self.label} forced tokens against the plain masked run, greedy", "finished": finished,
             "same_text": same, "plain_run_canonical_to_its_end": canonical,
+            "tokens_up_to_its_first_that_is_not": round(compared / written, 3),
             "same_as_far_as_the_plain_run_is_canonical": same_prefix, "parted": parted}), flush=True)
 
     def batch64(self) -> None:
