@@ -1,0 +1,205 @@
+"""Differential fuzzing of draft 7 with ``hypothesis-jsonschema``: values it draws, random walks, and mutated texts.
+
+A *pair* is a schema and a text. Values drawn for a schema are accepted in canonical spelling; texts by random walks
+over the mask validate; a mutated text that is accepted validates, one that validates is accepted once it is spelled
+canonically (other spellings are policies, which may withhold it), and one that does not is rejected. The oracle is
+``jsonschema`` on exact decimals. Where it departs from the specification the schemas keep away, and ``DEPARTURES``
+holds each departure with a test. The nightly profile takes about 100,000 pairs.
+"""
+
+from __future__ import annotations
+
+import decimal
+import json
+import os
+import random
+import warnings
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
+from hypothesis.internal.conjecture import utils as conjecture
+
+import constrained as cd
+from benchmarks.conformance import accepts, byte_compiler, exact_json, walk
+
+hypothesis_jsonschema = pytest.importorskip("hypothesis_jsonschema")
+
+
+class _Many(conjecture.many):
+    """Collections as ``hypothesis-jsonschema`` 0.23 asks for them: newer releases of Hypothesis iterate instead."""
+
+    steps: Iterator[None] | None = None
+
+    def more(self) -> bool:
+        if self.steps is None:
+            self.__enter__()
+            self.steps = iter(self)
+        if next(self.steps, self) is not self:
+            return True
+        self.__exit__(None, None, None)
+        return False
+
+
+if not hasattr(conjecture.many, "more"):
+    hypothesis_jsonschema._from_schema.cu = SimpleNamespace(many=_Many)
+
+NIGHTLY = os.environ.get("CONSTRAINED_NIGHTLY", "") not in ("", "0")
+DRAFT = "http://json-schema.org/draft-07/schema#"
+NAMES = ("a", "b", "ab", "é")
+PATTERNS = ("^a", "b+", "^[a-c]{1,3}", "(ab|c)", "^.?a")  # no "$", whose meanings differ
+FORMATS = ("date", "ipv4", "uuid")
+
+scalars = st.sampled_from([None, True, False, 0, 1, -3, 2.5, 1e16, "", "a", "b", "abc", "é\n"])
+constants = st.recursive(scalars, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(
+    st.sampled_from(NAMES), inner, max_size=2), max_leaves=4)
+counts = st.integers(0, 3)
+
+
+def typed(name: str, **keywords: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Schemas of one type with some of its keywords."""
+    return st.fixed_dictionaries({"type": st.just(name)}, optional=keywords)
+
+
+def applicators(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Schemas around others."""
+    named = st.dictionaries(st.sampled_from(NAMES), inner, max_size=3)
+    listed = st.lists(inner, min_size=1, max_size=2)
+    some = st.lists(st.sampled_from(NAMES), max_size=2, unique=True)
+    return st.one_of(
+        typed("object", properties=named, required=some, additionalProperties=inner, minProperties=st.integers(0, 1),
+              maxProperties=st.integers(2, 4), propertyNames=st.sampled_from([{"maxLength": 2}, {"pattern": "^a"}]),
+              patternProperties=st.dictionaries(st.sampled_from(["^a", "b"]), inner, max_size=1),
+              dependencies=st.dictionaries(st.sampled_from(NAMES), some, max_size=1)),
+        typed("array", items=inner, minItems=counts, maxItems=st.integers(2, 4), contains=inner),
+        typed("array", items=listed, additionalItems=inner, maxItems=st.integers(1, 4)),
+        st.fixed_dictionaries({"anyOf": listed}), st.fixed_dictionaries({"oneOf": listed}),
+        st.fixed_dictionaries({"allOf": listed}), st.fixed_dictionaries({"not": inner, "type": st.sampled_from(
+            ["integer", "string", "object"])}),
+        st.fixed_dictionaries({"if": inner, "then": inner}, optional={"else": inner}),
+    )
+
+
+leaves = st.one_of(
+    st.booleans().map(lambda value: value or {}), st.fixed_dictionaries({"const": constants}),
+    st.fixed_dictionaries({"enum": st.lists(constants, min_size=1, max_size=3)}),
+    typed("null"), typed("boolean"),
+    typed("integer", minimum=st.integers(-9, 3), maximum=st.integers(4, 99), multipleOf=st.integers(1, 5)),
+    typed("number", minimum=st.integers(-9, 3), exclusiveMaximum=st.sampled_from([4, 7.5, 1e3])),
+    typed("number", exclusiveMinimum=st.sampled_from([-1, 0.25]), maximum=st.integers(2, 9)),
+    typed("string", minLength=counts, maxLength=st.integers(3, 6)),
+    typed("string", pattern=st.sampled_from(PATTERNS)), typed("string", format=st.sampled_from(FORMATS)),
+)
+schemas = st.recursive(leaves, applicators, max_leaves=5)
+
+
+def is_valid(validator: Any, text: str) -> bool:
+    """What the oracle says of a text of JSON, in exact decimals."""
+    with decimal.localcontext(decimal.Context(prec=2000)):
+        return bool(validator.is_valid(exact_json(text)))
+
+
+def is_json(text: str) -> bool:
+    """Whether it is JSON, of characters that UTF-8 can write."""
+    def no_constant(name: str) -> None:
+        raise ValueError(name)
+
+    try:
+        value = json.loads(text, parse_constant=no_constant, parse_float=str)
+        json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def canonical(text: str) -> str | None:
+    """The same value as ``json.dumps`` writes it; None where a double does not hold it."""
+    try:
+        return json.dumps(json.loads(text), allow_nan=False)
+    except ValueError:
+        return None
+
+
+def mutated(text: str, rng: random.Random) -> str:
+    """The text with a few characters changed, doubled, left out or moved."""
+    chars = list(text)
+    for _ in range(rng.randint(1, 2)):
+        place = rng.randrange(len(chars)) if chars else 0
+        how = rng.randrange(4)
+        if how == 0 and chars:
+            del chars[place]
+        elif how == 1:
+            chars.insert(place, rng.choice('019-.eE"\\{}[],:abn tfu'))
+        elif how == 2 and chars:
+            chars[place] = rng.choice('0123456789ab"}],')
+        elif chars:
+            chars.insert(rng.randrange(len(chars)), chars[place])
+    return "".join(chars)
+
+
+@settings(max_examples=7_000 if NIGHTLY else 60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(schema=schemas, data=st.data(), seed=st.integers(0, 1 << 30))
+def test_pairs(schema: Any, data: st.DataObject, seed: int) -> None:
+    if isinstance(schema, dict):
+        schema = {"$schema": DRAFT, **schema}
+    checker = jsonschema.Draft7Validator.FORMAT_CHECKER
+    validator = jsonschema.Draft7Validator(schema, format_checker=checker)
+    try:
+        grammar = byte_compiler().compile_json_schema(schema, draft="draft7", property_order="any", limits=cd.Limits(
+            max_schema_alternatives=3_000))
+    except (cd.UnsupportedSchemaError, cd.GrammarLimitError):
+        return
+    except cd.UnsatisfiableSchemaError:
+        grammar = None
+    texts: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            values = [data.draw(hypothesis_jsonschema.from_schema(schema)) for _ in range(3)]
+        except Unsatisfiable:
+            values = []
+    for value in values:
+        for text in {json.dumps(value), json.dumps(value, ensure_ascii=False)}:
+            if is_json(text) and is_valid(validator, text):
+                assert grammar is not None and accepts(grammar, text), (schema, text)
+                texts.append(text)
+    if grammar is None:
+        return
+    rng = random.Random(seed)
+    for _ in range(3):
+        text = walk(grammar, rng, 40)
+        assert is_json(text) and is_valid(validator, text), (schema, text)
+        texts.append(text)
+    for text in texts:
+        changed = mutated(text, rng)
+        if not is_json(changed):
+            assert not accepts(grammar, changed), (schema, changed)
+        elif is_valid(validator, changed):
+            spelled = canonical(changed)
+            assert spelled is None or not is_valid(validator, spelled) or accepts(grammar, spelled), (schema, changed)
+        else:
+            assert not accepts(grammar, changed), (schema, changed)
+
+
+#: Where ``jsonschema`` departs from the specification: schema, value, what the specification says, why.
+DEPARTURES: dict[str, tuple[dict[str, Any], Any, bool, str]] = {
+    "dollar": ({"type": "string", "pattern": "^a$"}, "a\n", False, "Python's $ matches before a newline at the end"),
+    "digits": ({"type": "string", "pattern": r"^\d+$"}, "١٢", False, r"Python's \d knows all digits of Unicode"),
+    "words": ({"type": "string", "pattern": r"^\w+$"}, "é", False, r"Python's \w knows all letters of Unicode"),
+    "spaces": ({"type": "string", "pattern": r"^\s$"}, "\x1c", False, r"Python's \s knows the separators of ASCII"),
+    "byte order mark": ({"type": "string", "pattern": r"^\s$"}, "\ufeff", True, r"ECMA-262's \s knows U+FEFF"),
+    "multiples": ({"type": "number", "multipleOf": 0.01}, 4.35, True, "doubles: 4.35 / 0.01 is 434.99999999999994"),
+}
+
+
+@pytest.mark.parametrize("name", DEPARTURES)
+def test_departures(name: str) -> None:
+    """The specification holds here, and the oracle still departs from it (else the entry goes)."""
+    schema, value, valid, _ = DEPARTURES[name]
+    assert accepts(byte_compiler().compile_json_schema(schema), json.dumps(value)) == valid
+    assert jsonschema.Draft7Validator(schema).is_valid(value) != valid
