@@ -12,7 +12,7 @@ from constrained.frontends.json_schema.number_texts import number_dfa, number_tr
 from constrained.frontends.json_schema.numbers import NumberShape
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import ANY_STRING, Language, StringShape
-from constrained.frontends.python_types import decimals, hosts, times
+from constrained.frontends.python_types import decimals, durations, hosts, times
 from constrained.frontends.python_types.finite import key_texts
 from constrained.frontends.python_types.functions import called
 from constrained.frontends.python_types.languages import tree_language
@@ -86,8 +86,8 @@ def _shapes(kind: str, schema: Mapping[str, Any], config: Mapping[str, Any], lim
         return times.time_shapes(schema)
     if kind == "datetime" and not schema.get("now_op"):
         return times.datetime_shapes(schema)
-    if kind == "timedelta" and not any(schema.get(name) is not None for name in ("ge", "gt", "le", "lt")):
-        return times.timedelta_shapes()
+    if kind == "timedelta":
+        return durations.timedelta_shapes(schema)
     if kind == "uuid":
         return [hosts.uuid_shape(schema.get("version"))]
     if kind == "fraction":

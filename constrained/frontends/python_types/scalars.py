@@ -9,7 +9,7 @@ from constrained.frontends.json_schema.denotation import Denotation
 from constrained.frontends.json_schema.numbers import ANY_NUMBER, NumberShape
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
-from constrained.frontends.python_types import decimals, hosts, times
+from constrained.frontends.python_types import decimals, durations, hosts, times, urls
 from constrained.frontends.python_types.finite import finite_denotation, finite_values
 from constrained.frontends.python_types.languages import numbers, strings
 from constrained.frontends.python_types.numbers import float_shape, integer_shape, keywords
@@ -94,17 +94,17 @@ def _timed(name: str, shapes: Callable[[Core], list[StringShape]]) -> Handler:
 
 
 def _timedelta(translator: Translator, task: Task) -> None:
-    if any(task.schema.get(name) is not None for name in _BOUNDS):
-        raise NotEnforced("a bound on a duration", "use an int or a float of seconds with the bound")
-    shapes = times.timedelta_shapes()
+    shapes = durations.timedelta_shapes(task.schema)
+    words = {"type": "string", "format": "duration"}
     seconds = task.config.get("ser_json_timedelta") == "float" or task.config.get(
         "ser_json_temporal", "iso8601") != "iso8601"
-    if seconds:  # written as a number of seconds, so read as one too
+    if seconds and not any(task.schema.get(name) is not None for name in _BOUNDS):
+        # written as a number of seconds, so read as one too
         most = Decimal(10**12)
-        translator.leaf(task, {"type": ["string", "number"], "format": "duration"},
+        translator.leaf(task, {**words, "type": ["string", "number"]},
                         numbers([NumberShape.of_bounds(-most, most)], shapes))
     else:
-        translator.leaf(task, {"type": "string", "format": "duration"}, strings(shapes))
+        translator.leaf(task, words, strings(shapes))
 
 
 def _uuid(translator: Translator, task: Task) -> None:
@@ -125,8 +125,10 @@ def _finite(translator: Translator, task: Task) -> None:
 
 
 def _url(translator: Translator, task: Task) -> None:
-    raise NotEnforced("the rules for URLs of Pydantic's core are no grammar here",
-                      "use str with a pattern such as ^https?://")
+    words = {"type": "string", "format": "uri"}
+    if task.schema.get("max_length"):
+        words["maxLength"] = task.schema["max_length"]
+    translator.leaf(task, words, strings(urls.url_shapes(task.schema)))
 
 
 HANDLERS: dict[str, Handler] = {

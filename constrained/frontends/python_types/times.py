@@ -1,4 +1,4 @@
-"""Dates, times and durations as Python holds them and Pydantic writes them.
+"""Dates and times as Python holds them and Pydantic writes them.
 
 Years 1 to 9999, months with their days, hours to 23, seconds to 59: no year 0, no second 60, no 24:00. Fractions have
 up to six digits, offsets are ``Z`` or whole minutes below 24 hours. The text of a date or time of day has a fixed
@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from constrained.frontends.json_schema.strings import Language, StringShape
-from constrained.frontends.python_types.languages import automaton, language
+from constrained.frontends.python_types.languages import automaton
 
-__all__ = ["date_shapes", "datetime_shapes", "time_shapes", "timedelta_shapes"]
+__all__ = ["date_shapes", "datetime_shapes", "fractions", "time_shapes"]
 
 _YEAR = "(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
 _LEAP = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
@@ -27,19 +27,6 @@ _CLOCK = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
 _FRACTION = r"(?:\.[0-9]{1,6})?"
 _OFFSET = "(?:Z|[-+](?:[01][0-9]|2[0-3]):[0-5][0-9])"
 _ANY_OFFSET = f"{_OFFSET}?"
-
-#: Years of 365 days, days, hours, minutes, seconds: the largest is 999,999,999 days and a day less a microsecond.
-_TIME_PART = (r"(?:T(?:{h}H(?:{m}M)?(?:{s}S)?|{m}M(?:{s}S)?|{s}S))")
-_CANONICAL_TIME = _TIME_PART.format(h="(?:1?[0-9]|2[0-3])", m="[1-5]?[0-9]", s=r"[1-5]?[0-9](?:\.[0-9]{1,6})?")
-_FREE_TIME = _TIME_PART.format(h="[0-9]{1,4}", m="[0-9]{1,4}", s=r"[0-9]{1,5}(?:\.[0-9]{1,6})?")
-_DAYS = "(?:[1-9]|[1-9][0-9]|[12][0-9]{2}|3[0-5][0-9]|36[0-4])"
-_YEARS = ("(?:[1-9][0-9]{0,5}|1[0-9]{6}|2[0-6][0-9]{5}|27[0-2][0-9]{4}|273[0-8][0-9]{3}|2739[0-6][0-9]{2}"
-          "|27397[01][0-9]|273972[0-5])")
-_LARGE = f"{_YEARS}Y(?:{_DAYS}D)?{_CANONICAL_TIME}?"
-TIMEDELTA = (
-    f"P(?:{_LARGE}|2739726Y(?:[1-9]D)?{_CANONICAL_TIME}?)"
-    f"|-P(?:{_LARGE}|2739726Y(?:(?:[1-8]D)?{_CANONICAL_TIME}?|9D))"
-    f"|-?P(?:[0-9]{{1,6}}D{_FREE_TIME}?|{_FREE_TIME}|[0-9]{{1,4}}W)")
 
 
 def date_shapes(schema: Mapping[str, Any]) -> list[StringShape]:
@@ -61,11 +48,6 @@ def datetime_shapes(schema: Mapping[str, Any]) -> list[StringShape]:
     """Datetimes within bounds."""
     return _zoned(schema, "datetime of Python", f"{DATE}T",
                   lambda bound: bound.replace(microsecond=0, tzinfo=None).isoformat())
-
-
-def timedelta_shapes() -> list[StringShape]:
-    """Durations of ISO 8601."""
-    return [StringShape(languages=(language("timedelta of Python", TIMEDELTA),))]
 
 
 def _zoned(schema: Mapping[str, Any], name: str, before: str, written: Callable[[Any], str]) -> list[StringShape]:
@@ -128,11 +110,11 @@ def _compared(text: str, microsecond: int, side: str, offset: str) -> Language:
         low, high = (int(char) + 1, 9) if above else (0, int(char) - 1)
         if low <= high:
             options.append(f"{text[:index]}[{low}-{high}](?s:.*)")
-    options += [f"{text}{tail}{offset}" for tail in _fractions(microsecond, above, side in ("ge", "le"))]
+    options += [f"{text}{tail}{offset}" for tail in fractions(microsecond, above, side in ("ge", "le"))]
     return automaton(f"{side} {text}.{microsecond:06d} {offset}", "|".join(options))
 
 
-def _fractions(microsecond: int, above: bool, closed: bool) -> list[str]:
+def fractions(microsecond: int, above: bool, closed: bool) -> list[str]:
     """Fractions of a second, none included, on one side of a bound, as patterns of at most six digits."""
     digits = f"{microsecond:06d}"
     found: list[str] = []

@@ -53,7 +53,7 @@ NIGHTLY = os.environ.get("CONSTRAINED_NIGHTLY", "") not in ("", "0")
 DRAFT = "http://json-schema.org/draft-07/schema#"
 NAMES = ("a", "b", "ab", "é")
 PATTERNS = ("^a", "b+", "^[a-c]{1,3}", "(ab|c)", "^.?a")  # no "$", whose meanings differ
-FORMATS = ("date", "ipv4", "uuid")
+FORMATS = ("ipv4", "unknown")
 
 scalars = st.sampled_from([None, True, False, 0, 1, -3, 2.5, 1e16, "", "a", "b", "abc", "é\n"])
 constants = st.recursive(scalars, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(
@@ -142,7 +142,7 @@ def mutated(text: str, rng: random.Random) -> str:
     return "".join(chars)
 
 
-@settings(max_examples=7_000 if NIGHTLY else 60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=28_000 if NIGHTLY else 60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(schema=schemas, data=st.data(), seed=st.integers(0, 1 << 30))
 def test_pairs(schema: Any, data: st.DataObject, seed: int) -> None:
     if isinstance(schema, dict):
@@ -179,11 +179,14 @@ def test_pairs(schema: Any, data: st.DataObject, seed: int) -> None:
         changed = mutated(text, rng)
         if not is_json(changed):
             assert not accepts(grammar, changed), (schema, changed)
-        elif is_valid(validator, changed):
-            spelled = canonical(changed)
-            assert spelled is None or not is_valid(validator, spelled) or accepts(grammar, spelled), (schema, changed)
-        else:
+            continue
+        spelled = canonical(changed)
+        if spelled is None:
+            continue  # a number past a double, which the oracle would write out
+        if not is_valid(validator, changed):
             assert not accepts(grammar, changed), (schema, changed)
+        elif is_valid(validator, spelled):
+            assert accepts(grammar, spelled), (schema, changed)
 
 
 #: Where ``jsonschema`` departs from the specification: schema, value, what the specification says, why.
@@ -193,6 +196,7 @@ DEPARTURES: dict[str, tuple[dict[str, Any], Any, bool, str]] = {
     "words": ({"type": "string", "pattern": r"^\w+$"}, "é", False, r"Python's \w knows all letters of Unicode"),
     "spaces": ({"type": "string", "pattern": r"^\s$"}, "\x1c", False, r"Python's \s knows the separators of ASCII"),
     "byte order mark": ({"type": "string", "pattern": r"^\s$"}, "\ufeff", True, r"ECMA-262's \s knows U+FEFF"),
+    "year 0": ({"type": "string", "format": "date"}, "0000-01-01", True, "Python's dates begin with year 1"),
     "multiples": ({"type": "number", "multipleOf": 0.01}, 4.35, True, "doubles: 4.35 / 0.01 is 434.99999999999994"),
 }
 
@@ -202,4 +206,5 @@ def test_departures(name: str) -> None:
     """The specification holds here, and the oracle still departs from it (else the entry goes)."""
     schema, value, valid, _ = DEPARTURES[name]
     assert accepts(byte_compiler().compile_json_schema(schema), json.dumps(value)) == valid
-    assert jsonschema.Draft7Validator(schema).is_valid(value) != valid
+    checker = jsonschema.Draft7Validator.FORMAT_CHECKER
+    assert jsonschema.Draft7Validator(schema, format_checker=checker).is_valid(value) != valid

@@ -9,6 +9,7 @@ import fractions
 import ipaddress
 import json
 import pathlib
+import random
 import re
 import uuid
 from typing import Annotated, Any, Literal
@@ -17,7 +18,7 @@ import pydantic
 import pytest
 from pydantic import ConfigDict, Field, StringConstraints
 
-from tests.frontends.python_types.judging import accepts, check_law, compiled, dumps
+from tests.frontends.python_types.judging import accepts, check_law, compiled, dumps, walk
 
 D = decimal.Decimal
 
@@ -114,6 +115,12 @@ TABLE: list[tuple[Any, list[str], list[str], list[Any]]] = [
      ['"P"', '"PT"', '"P2739726Y10D"', '"-P2739726Y9DT1S"', '"1 day"', "5"],
      [dt.timedelta.min, dt.timedelta.max, dt.timedelta(0), dt.timedelta(400), dt.timedelta(0, -1),
       dt.timedelta(microseconds=1), dt.timedelta(-999999998, 86399), dt.timedelta(730, 1)]),
+    (Annotated[dt.timedelta, Field(ge=dt.timedelta(0), lt=dt.timedelta(1))],
+     ['"PT0S"', '"PT23H59M59.999999S"', '"PT5M"'],
+     ['"P1D"', '"-PT1S"', '"-PT0S"', '"P1Y"', '"PT24H"'], [dt.timedelta(0, 1, 5)]),
+    (Annotated[dt.timedelta, Field(gt=dt.timedelta(-400, 5), le=dt.timedelta(0, -1))],
+     ['"-P1Y34DT23H59M54S"', '"-PT1S"'],
+     ['"-P1Y34DT23H59M55S"', '"-P1Y35D"', '"-PT0.999999S"', '"PT1S"'], [dt.timedelta(-3)]),
     (uuid.UUID, ['"c0a8010a-0000-4000-8000-000000000000"', '"C0A8010A-0000-0000-0000-000000000000"'],
      ['"c0a8010a"', '"{c0a8010a-0000-4000-8000-000000000000}"', '"g0a8010a-0000-4000-8000-000000000000"'],
      [uuid.UUID(int=1)]),
@@ -186,6 +193,52 @@ def test_strings(given: dict[str, Any], good: list[str], bad: list[str]) -> None
     for text in bad:
         assert not accepts(grammar, json.dumps(text)), text
     check_law(annotation, walks=25)
+
+
+URLS: list[tuple[Any, list[str], list[str], list[Any]]] = [
+    (pydantic.HttpUrl, ['"http://a"', '"https://u:p@h.example:8080/x?y=[1]#z"', '"http://[::1]/"', '"http://1.2.3.4"'],
+     ['"ftp://a"', '"http://"', '"http://a b"', '"http://a:65536"', '"http://xn--a"', '"http://256.1.1.1"', '"a"'],
+     [pydantic.HttpUrl("http://example.org/é?x y")]),
+    (pydantic.AnyUrl, ['"foo://h/x"', '"mailto:a@b"', '"file:///a"'], ['"a"', '"1a://b"', '"file://u@h"'],
+     [pydantic.AnyUrl("s3://bucket/key")]),
+    (pydantic.FileUrl, ['"file:///a/b"'], ['"http://a"', '"file://h:1/"'], []),
+    (pydantic.PostgresDsn, ['"postgresql+psycopg://u:p@h:5432/d"'], ['"http://a"'], []),
+    (Annotated[pydantic.AnyUrl, pydantic.UrlConstraints(allowed_schemes=["s3"], max_length=50)], ['"s3://a.b/c"'],
+     ['"s4://a"', '"s3://a/' + "x" * 60 + '"'], []),
+]
+
+
+@pytest.mark.parametrize("annotation, good, bad, values", URLS, ids=[str(row[0])[-40:] for row in URLS])
+def test_urls_are_held_back_on_the_safe_side(annotation: Any, good: list[str], bad: list[str],
+                                             values: list[Any]) -> None:
+    grammar, adapter, rng = compiled(annotation), pydantic.TypeAdapter(annotation), random.Random(0)
+    for text in [*good, *(dumped for value in values for dumped in dumps(adapter, value))]:
+        assert accepts(grammar, text), text
+        adapter.validate_json(text)
+    for text in bad:
+        assert not accepts(grammar, text), text
+    for _ in range(100):
+        adapter.validate_json(walk(grammar, rng))
+
+
+def durations() -> list[dt.timedelta]:
+    edges = [dt.timedelta(*parts) for parts in (
+        (0,), (1,), (400,), (0, 5), (0, 3605), (0, 1, 5), (-1,), (-1, 0, 1), (365,), (730, 1), (0, 60), (364, 86399),
+        (-999999998, 1), (0, 0, 500000), (0, 86399, 999999), (99 * 365,), (100 * 365,), (999999998,))]
+    steps = [dt.timedelta(0), dt.timedelta(0, 0, 1), dt.timedelta(0, 0, -1), dt.timedelta(0, 1)]
+    return sorted({edge + step for edge in edges for step in steps} | {dt.timedelta.min, dt.timedelta.max})
+
+
+@pytest.mark.parametrize("side", ["ge", "gt", "le", "lt"])
+def test_durations_on_both_sides_of_a_bound(side: str) -> None:
+    written = {value: pydantic.TypeAdapter(dt.timedelta).dump_json(value).decode() for value in durations()}
+    for bound in durations()[2:-2:7]:
+        annotation = Annotated[dt.timedelta, Field(**{side: bound})]
+        grammar = compiled(annotation)
+        for value, text in written.items():
+            within = {"ge": value >= bound, "gt": value > bound, "le": value <= bound, "lt": value < bound}[side]
+            assert accepts(grammar, text) == within, (bound, text)
+        check_law(annotation, walks=10)
 
 
 @pytest.mark.parametrize("mode, good, bad", [
