@@ -56,6 +56,9 @@ class Limits:
     max_schema_alternatives: int = 20_000
     """Alternatives that the combinators of one JSON Schema may make in all. About 5 us each."""
 
+    max_indentation: int = 64
+    """Columns of blocks in a Lark grammar with an indenter; deeper ones are refused. Rules of blocks are copied for each."""
+
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)

@@ -12,25 +12,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from typing import Any
 
-from constrained.errors import UnsatisfiableGrammarError
-from constrained.grammar.ir import Choice, Expr, Literal, Reference, Repeat, RuleSet, Sequence
+from constrained.errors import ConstrainedError, UnsatisfiableGrammarError
+from constrained.grammar.ir import ByteDfa, Choice, Expr, Literal, NotFollowedBy, Reference, Repeat, RuleSet, Sequence
 from constrained.limits import Limits
 
 from ..text import Source
+from .columns import expand, head_of
 from .contexts import annotate
+from .follow import Follow
+from .indentation import AT_END, Indentation, indentation_of
 from .lexing import Lexicon
-from .load import END, Loaded, fail, load
+from .load import END, Loaded, fail, load, require_lark
 from .rules import Sketch
 from .scannerless import whole_match
 
 __all__ = ["from_lark"]
 
 MODES = ("lexer", "scannerless")
+ANY_BYTE = ByteDfa((((0, 255, 1),), ()), frozenset((1,)))
 
 
 def from_lark(text: str | bytes, *, start: str = "start", mode: str = "lexer", sources: Mapping[str, str] | None = None,
-              import_paths: Iterable[str | os.PathLike[str]] = (), limits: Limits | None = None) -> RuleSet:
+              import_paths: Iterable[str | os.PathLike[str]] = (), postlex: Any = None,
+              limits: Limits | None = None) -> RuleSet:
     """Read a Lark grammar.
 
     Args:
@@ -39,6 +45,8 @@ def from_lark(text: str | bytes, *, start: str = "start", mode: str = "lexer", s
         mode: ``"lexer"`` (LALR with lark's contextual lexer) or ``"scannerless"`` (Earley with dynamic_complete).
         sources: texts of grammars that ``%import`` may name, by dotted name (``"sub.names"``) or path.
         import_paths: directories with further grammars. No other file is read, besides lark's own library.
+        postlex: a ``lark.indenter.Indenter`` (``PythonIndenter()``), in lexer mode: blocks by indentation, in columns
+            up to ``Limits.max_indentation``.
 
     Raises:
         GrammarSyntaxError: lark refuses the grammar (line and column where lark tells them), two reductions are in
@@ -50,32 +58,58 @@ def from_lark(text: str | bytes, *, start: str = "start", mode: str = "lexer", s
         raise ValueError(f"mode must be one of {', '.join(MODES)}, not {mode!r:.50}")
     limits = limits or Limits()
     source = Source(text, limits)
-    loaded = load(source, start=start, lexer=mode == "lexer", limits=limits, sources=sources, import_paths=import_paths)
-    for name in sorted(loaded.declared):
+    if isinstance(postlex, type):
+        postlex = postlex()
+    if postlex is not None and mode != "lexer":
+        raise ConstrainedError("a post-lexer needs a lexer", hint='use mode="lexer"')
+    require_lark()
+    checked = None if postlex is None else indentation_of(postlex)
+    loaded = load(source, start=start, lexer=mode == "lexer", limits=limits, sources=sources, import_paths=import_paths,
+                  postlex=postlex)
+    known = () if checked is None else (checked.indent, checked.dedent)
+    for name in sorted(loaded.declared.difference(known)):
         fail(source, name, f"%declare {name}: nothing says what this terminal reads", unsupported=True)
     lexicon = Lexicon(loaded, limits)
-    rules = _lexer(loaded, lexicon) if mode == "lexer" else _scannerless(loaded, lexicon)
+    rules = _lexer(loaded, lexicon, checked) if mode == "lexer" else _scannerless(loaded, lexicon)
     if rules is None:
         raise UnsatisfiableGrammarError("no text fits the grammar", hint="look for a rule that always needs itself")
     return rules
 
 
-def _lexer(loaded: Loaded, lexicon: Lexicon) -> RuleSet | None:
-    sketch, root, readings, ignored_sets = annotate(loaded, lexicon)
+def _lexer(loaded: Loaded, lexicon: Lexicon, indentation: Indentation | None) -> RuleSet | None:
+    if indentation is not None:
+        indentation.lexicon = lexicon
+    done = annotate(loaded, lexicon, indentation)
+    root = done.sketch.merge(done.root)
     names = lexicon.names()
-    writer = _Texts(sketch)
+    writer = _Texts(loaded)
     texts: list[Expr] = []
-    for ignored, number in readings:
-        skipped = writer.ignored([lexicon.expression(one) for one in sorted(ignored_sets[ignored])], ignored)
-        texts.append(writer.text(names.get(number, END), skipped, None if number == -1 else lexicon.expression(number)))
-    return writer.finished(root, texts)
+    follow = Follow(done.sketch, root, [(ignored, [number] if number >= 0 else []) for ignored, number, _ in done.readings],
+                    done.ignored, lexicon)
+    for t, (ignored, number, line) in enumerate(done.readings):
+        skipped = writer.ignored(follow.skipped(ignored), ignored)
+        body: Expr | None = None
+        if line == AT_END:
+            body = NotFollowedBy(ANY_BYTE)
+        elif line > 0:
+            assert indentation is not None
+            body = head_of(indentation, line, lexicon.limits)
+        elif number != -1:
+            body = follow.text(t, number)
+        texts.append(writer.text(names.get(number, END), skipped, body))
+    sketch = Sketch()
+    if indentation is None:
+        sketch.names, sketch.alternatives = done.sketch.names, done.sketch.alternatives
+    else:
+        sketch, root = expand(done.sketch, root, indentation, lexicon, texts, lexicon.limits)
+    return writer.finished(sketch, root, texts, merged=True)
 
 
 def _scannerless(loaded: Loaded, lexicon: Lexicon) -> RuleSet | None:
     """The rules as they are; ignored text, each by its first match, before every terminal and at the end."""
     sketch = Sketch()
     numbers = {name: sketch.new(name) for name in loaded.by_origin}
-    writer = _Texts(sketch)
+    writer = _Texts(loaded)
     numbers_of_ignored = {number for name in loaded.ignored for number in lexicon.scanner(frozenset((name,))).ignored}
     skipped = writer.ignored([lexicon.expression(number) for number in sorted(numbers_of_ignored)], 0)
     terminals: dict[str, int] = {}
@@ -95,16 +129,15 @@ def _scannerless(loaded: Loaded, lexicon: Lexicon) -> RuleSet | None:
     sketch.alternatives[root].append((numbers[loaded.start], ~len(texts)))
     written = [writer.text(name, skipped, expression if expression is not None else Choice(()))
                for name, expression in zip(terminals, texts, strict=True)]
-    return writer.finished(root, [*written, writer.text(END, skipped, None)])
+    return writer.finished(sketch, root, [*written, writer.text(END, skipped, None)])
 
 
 class _Texts:
     """Rules of texts beside those of a sketch: what takes more than a literal is written once."""
 
-    def __init__(self, sketch: Sketch) -> None:
-        self.sketch = sketch
+    def __init__(self, loaded: Loaded) -> None:
         self.rules: dict[str, Expr] = {}
-        self.taken = set(sketch.names)
+        self.taken = set(loaded.by_origin)
         self.kept: dict[int, Expr | None] = {}
 
     def named(self, name: str, body: Expr) -> Reference:
@@ -130,6 +163,6 @@ class _Texts:
         items = [part for part in (skipped, body) if part is not None]
         return Literal(b"") if not items else items[0] if len(items) == 1 else Sequence(tuple(items))
 
-    def finished(self, root: int, texts: list[Expr]) -> RuleSet | None:
-        rules = self.sketch.finished(root, texts)
+    def finished(self, sketch: Sketch, root: int, texts: list[Expr], *, merged: bool = False) -> RuleSet | None:
+        rules = sketch.finished(root, texts, merged=merged)
         return None if rules is None else RuleSet({**rules.rules, **self.rules}, rules.root)

@@ -12,6 +12,7 @@ Data: a ``Language`` is an automaton over code points whose states carry the deb
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence as Items
 from dataclasses import dataclass
 
@@ -73,7 +74,7 @@ class Lexicon:
         self._sets: dict[frozenset[str], Scanned] = {}
         self._pairs: dict[tuple[str, str], bool] = {}
         self._automata: dict[str, Dfa] = {}
-        self._expressions: dict[int, Expr] = {}
+        self._expressions: dict[tuple[int, tuple[int, ...]], Expr] = {}
         self._notes: dict[int, NotFollowedBy] = {}
 
     # -- what a set of terminals reads ------------------------------------------------------------------------
@@ -241,7 +242,11 @@ class Lexicon:
         """The number of what may not follow; 0 is nothing."""
         marks = tuple([_BROKEN if state in forbidden.accepting else _AT_END if state in forbidden.at_end else NONE
                        for state in range(len(forbidden.rows))])
-        key = canonical(Language(forbidden.classes, forbidden.rows, marks))
+        return self.debt_number(Language(forbidden.classes, forbidden.rows, marks))
+
+    def debt_number(self, language: Language) -> int:
+        """The number of a debt as marked states."""
+        key = canonical(language)
         found = self.debt_ids.get(key)
         if found is None:
             found = self.debt_ids[key] = len(self.debts)
@@ -259,17 +264,21 @@ class Lexicon:
 
     # -- IR ---------------------------------------------------------------------------------------------------
 
-    def expression(self, number: int) -> Expr:
-        """The IR of a language."""
-        found = self._expressions.get(number)
+    def expression(self, number: int, prune: Callable[[int], int] | None = None) -> Expr:
+        """The IR of a language; ``prune`` puts what is left of a debt in the place of each."""
+        language = self.languages[number]
+        debts = sorted(frozenset[int]().union(*language.ends))
+        kept = debts if prune is None else [prune(debt) for debt in debts]
+        key = (number, tuple(kept))
+        found = self._expressions.get(key)
         if found is None:
-            language = self.languages[number]
             options: list[Expr] = []
-            for debt in sorted(frozenset().union(*language.ends)):
-                accepting = frozenset(i for i, end in enumerate(language.ends) if debt in end)
+            for left in dict.fromkeys(kept):
+                same = {debt for debt, one in zip(debts, kept, strict=True) if one == left}
+                accepting = frozenset(i for i, end in enumerate(language.ends) if end & same)
                 text = text_expression(trimmed(Dfa(language.classes, language.rows, accepting)), self.limits)
-                options.append(text if debt == 0 else Sequence((text, self.note(debt))))
-            found = self._expressions[number] = options[0] if len(options) == 1 else Choice(tuple(options))
+                options.append(text if left == 0 else Sequence((text, self.note(left))))
+            found = self._expressions[key] = options[0] if len(options) == 1 else Choice(tuple(options))
         return found
 
     def note(self, debt: int) -> NotFollowedBy:

@@ -9,16 +9,19 @@ where it is used. Nothing recurses. Cost: about 2 us a symbol and round of refin
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from constrained.grammar.ir import Choice, Expr, Literal, Reference, Repeat, RuleSet, Sequence
 
-__all__ = ["Alternative", "Sketch"]
+__all__ = ["Alternative", "Sketch", "Symbol", "Template"]
 
-Alternative = tuple[int, ...]
+#: A number, or (in a ``Template``) a tuple whose second part is a nonterminal if the first is "at" or "in".
+Symbol = Any
+Alternative = tuple[Symbol, ...]
 
 
-class Sketch:
-    """``alternatives[n]`` and ``names[n]`` of nonterminal n."""
+class Template:
+    """``alternatives[n]`` and ``names[n]`` of nonterminal n; symbols may say which columns they pass on."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -30,15 +33,84 @@ class Sketch:
         self.alternatives.append([])
         return len(self.names) - 1
 
-    def finished(self, root: int, texts: list[Expr]) -> RuleSet | None:
-        """The rules that ``root`` needs; None if no text can be finished."""
+    def merge(self, root: int) -> int:
+        """Nonterminals with the same alternatives, up to this very merging, become the first of them."""
+        reached = {root}
+        stack = [root]
+        while stack:
+            for one in self.alternatives[stack.pop()]:
+                for s in one:
+                    n = _nonterminal(s)
+                    if n >= 0 and n not in reached:
+                        reached.add(n)
+                        stack.append(n)
+        members = sorted(reached)
+        block = self._refined(members)
+        first: dict[int, int] = {}
+        for n in members:
+            first.setdefault(block[n], n)
+        home = {n: first[block[n]] for n in members}
+        merged: list[list[Alternative]] = [[] for _ in self.alternatives]
+        for n in first.values():
+            merged[n] = list(dict.fromkeys(tuple([_renamed(s, home) for s in one]) for one in self.alternatives[n]))
+        self.alternatives = merged
+        return home[root]
+
+    def _refined(self, members: list[int]) -> dict[int, int]:
+        """The coarsest blocks whose members have equal alternatives. Only users of what moved are looked at again."""
+        users: dict[int, set[int]] = {n: set() for n in members}
+        for n in members:
+            for one in self.alternatives[n]:
+                for s in one:
+                    used = _nonterminal(s)
+                    if used >= 0:
+                        users[used].add(n)
+        block = dict.fromkeys(members, 0)
+        sizes = [len(members)]
+        dirty: set[int] = set(members)
+        while dirty:
+            groups: dict[int, dict[frozenset[Alternative], list[int]]] = {}
+            for n in dirty:
+                signature = frozenset([tuple([_renamed(s, block) for s in one]) for one in self.alternatives[n]])
+                groups.setdefault(block[n], {}).setdefault(signature, []).append(n)
+            dirty = set()
+            for old, parts in groups.items():
+                found = sorted(parts.values(), key=len)
+                if sum(map(len, found)) == sizes[old]:
+                    found.pop()  # the largest part keeps the number; who was not looked at keeps it anyway
+                for part in found:
+                    sizes[old] -= len(part)
+                    for n in part:
+                        block[n] = len(sizes)
+                        dirty |= users[n]
+                    sizes.append(len(part))
+        return block
+
+
+def _nonterminal(symbol: Symbol) -> int:
+    """The nonterminal that a symbol names; negative if it names none."""
+    if type(symbol) is int:
+        return symbol
+    return int(symbol[1]) if symbol[0] != "line" else -1
+
+
+def _renamed(symbol: Symbol, names: dict[int, int]) -> Symbol:
+    if type(symbol) is int:
+        return symbol if symbol < 0 else names[symbol]
+    return symbol if symbol[0] == "line" else (symbol[0], names[symbol[1]], *symbol[2:])
+
+
+class Sketch(Template):
+    """Rules whose symbols are all numbers."""
+
+    def finished(self, root: int, texts: list[Expr], *, merged: bool = False) -> RuleSet | None:
+        """The rules that ``root`` needs; None if no text can be finished. ``merged``: there is nothing to merge."""
         productive = self._productive()
         if root not in productive:
             return None
         self.alternatives = [[one for one in options if all(s < 0 or s in productive for s in one)] if n in productive
                              else [] for n, options in enumerate(self.alternatives)]
-        root = self._merge(root)
-        return _Writer(self, root, texts).rules()
+        return _Writer(self, root if merged else self.merge(root), texts).rules()
 
     def _productive(self) -> set[int]:
         users: dict[int, list[tuple[int, int]]] = {}
@@ -61,39 +133,6 @@ class Sketch:
                     done.add(n)
                     agenda.append(n)
         return done
-
-    def _merge(self, root: int) -> int:
-        """Nonterminals with the same alternatives, up to this very merging, become the first of them."""
-        reached = {root}
-        stack = [root]
-        while stack:
-            for one in self.alternatives[stack.pop()]:
-                for s in one:
-                    if s >= 0 and s not in reached:
-                        reached.add(s)
-                        stack.append(s)
-        members = sorted(reached)
-        block = dict.fromkeys(members, 0)
-        count = 1
-        while True:
-            known: dict[frozenset[Alternative], int] = {}
-            following: dict[int, int] = {}
-            for n in members:
-                signature = frozenset([tuple([s if s < 0 else block[s] for s in one]) for one in self.alternatives[n]])
-                following[n] = known.setdefault(signature, len(known))
-            block = following
-            if len(known) == count:
-                break
-            count = len(known)
-        first: dict[int, int] = {}
-        for n in members:
-            first.setdefault(block[n], n)
-        merged: list[list[Alternative]] = [[] for _ in self.alternatives]
-        for n in first.values():
-            merged[n] = list(dict.fromkeys(tuple([s if s < 0 else first[block[s]] for s in one])
-                                           for one in self.alternatives[n]))
-        self.alternatives = merged
-        return first[block[root]]
 
 
 class _Writer:
