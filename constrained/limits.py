@@ -57,7 +57,7 @@ class Limits:
     """Alternatives that the combinators of one JSON Schema may make in all. About 5 us each."""
 
     max_indentation: int = 64
-    """Columns of blocks in a Lark grammar with an indenter; deeper ones are refused. Rules of blocks are copied for each."""
+    """Columns of blocks in a Lark grammar with an indenter; deeper ones are refused. Each has rules of its own."""
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -1,8 +1,8 @@
 """Rules with columns as variables, written out for each column that is reached, up to ``Limits.max_indentation``.
 
 A nonterminal of the template becomes one for each tuple of columns it is called with, starting from column 0: only what
-depends on a column is copied. Opening a block in column n reads a line until it is deeper than n, then column by column:
-in each the block may begin, so all columns share what they have in common. Cost: a few us a copied symbol.
+depends on a column is copied. Opening a block in column n reads a line until it is deeper than n, then column by
+column: in each the block may begin, so all columns share what they have in common. Cost: a few us a copied symbol.
 """
 
 from __future__ import annotations

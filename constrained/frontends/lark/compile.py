@@ -84,8 +84,8 @@ def _lexer(loaded: Loaded, lexicon: Lexicon, indentation: Indentation | None) ->
     names = lexicon.names()
     writer = _Texts(loaded)
     texts: list[Expr] = []
-    follow = Follow(done.sketch, root, [(ignored, [number] if number >= 0 else []) for ignored, number, _ in done.readings],
-                    done.ignored, lexicon)
+    reads = [(ignored, [number] if number >= 0 else []) for ignored, number, _ in done.readings]
+    follow = Follow(done.sketch, root, reads, done.ignored, lexicon)
     for t, (ignored, number, line) in enumerate(done.readings):
         skipped = writer.ignored(follow.skipped(ignored), ignored)
         body: Expr | None = None

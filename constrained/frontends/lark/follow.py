@@ -5,15 +5,16 @@ FOLLOW of the rules (A. Aho, R. Sethi, J. Ullman, Compilers, 4.4), over characte
 keeps only the branches that begin with one of them. So ``]`` needs no condition at all, a name is no longer watched for
 the string it might have been the prefix of, and spaces are ``[ \\t]*``.
 
-Sets of characters are bit masks over one partition of the code points. Cost: linear in the rules for each of a few rounds.
+FOLLOW is a set of languages here (a bit mask); a debt is walked side by side with each of them. Cost: linear in the rules
+for each of a few rounds, and a small product of automata for each pair.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from constrained.grammar.ir import CharClass, Expr
-from constrained.regex.charset import Ranges
+from constrained.regex.charset import Ranges, complement, intersection, normalise, subtract, union
 from constrained.regex.dfa import DEAD
 from constrained.regex.partition import partition_of
 
@@ -24,46 +25,33 @@ from .rules import Symbol, Template
 __all__ = ["Follow"]
 
 _BROKEN = frozenset((1,))
+BEYOND: Ranges = ((0x80, 0x10FFFF),)
 
 
 class Follow:
     """What may come after each text of a template.
 
-    ``texts[t]``: (number of what is ignored before, languages read). ``ignored[i]``: languages that are ignored.
+    ``texts[t]``: (number of what is ignored before, languages read). ``ignored[i]``: languages that are ignored. Of the
+    bit masks of languages the last bit is a line of an indenter, which begins with a line feed.
     """
 
     def __init__(self, template: Template, root: int, texts: list[tuple[int, list[int]]], ignored: list[frozenset[int]],
                  lexicon: Lexicon) -> None:
         self.lexicon = lexicon
         self.texts, self.ignored = texts, ignored
-        used = {number for _, numbers in texts for number in numbers}.union(*ignored)
-        firsts = {number: _first(lexicon.languages[number]) for number in used}
-        debts = {ranges for number in used for end in lexicon.languages[number].ends for debt in end
-                 for ranges in _first(lexicon.debts[debt])}
-        sets = {LINE_FEED, *debts, *(ranges for found in firsts.values() for ranges in found)}
-        self.partition = partition_of(sets)
-        self.masks = {number: self._mask(found) for number, found in firsts.items()}
-        self.passed = [self._any(numbers) for numbers in ignored]
+        self.originals = len(lexicon.debts)
+        self.line = 1 << len(lexicon.languages)
+        self.passed = [_bits(numbers) for numbers in ignored]
         #: What each text begins with, and whether it may be empty.
-        self.begins = [(self.passed[skipped] | self._any(numbers),
-                        not numbers or any(lexicon.languages[n].ends[0] for n in numbers)) for skipped, numbers in texts]
+        self.begins = [(self.passed[skipped] | _bits(numbers),
+                        not numbers or any(lexicon.languages[n].ends[0] for n in numbers))
+                       for skipped, numbers in texts]
         self.after = [0] * len(texts)
+        self.breaks: dict[tuple[int, int], Ranges] = {}
+        self.pruned: dict[tuple[int, int], int] = {}
         self._run(template, root)
 
-    def _mask(self, sets: list[Ranges]) -> int:
-        found = 0
-        for ranges in sets:
-            found |= self.partition.masks[ranges]
-        return found
-
-    def _any(self, numbers: list[int] | frozenset[int]) -> int:
-        found = 0
-        for number in numbers:
-            found |= self.masks[number]
-        return found
-
     def _run(self, template: Template, root: int) -> None:
-        feed = self.partition.masks[LINE_FEED]
         rules = {n: [[part for symbol in one for part in _parts(symbol)] for one in options]
                  for n, options in enumerate(template.alternatives) if options}
         first = dict.fromkeys(rules, 0)
@@ -71,7 +59,7 @@ class Follow:
 
         def begin(part: int | None) -> tuple[int, bool]:
             if part is None:
-                return feed, False
+                return self.line, False
             return self.begins[~part] if part < 0 else (first.get(part, 0), part in empty)
 
         changed = True
@@ -119,12 +107,12 @@ class Follow:
         bodies = 0
         for t, (skipped, numbers) in enumerate(self.texts):
             if skipped == i:
-                bodies |= self._any(numbers) | (self.after[t] if not numbers else 0)
+                bodies |= _bits(numbers) | (self.after[t] if not numbers else 0)
         found: list[Expr] = []
         for number in sorted(self.ignored[i]):
-            others = self._any([other for other in self.ignored[i] if other != number])
+            others = bodies | self.passed[i] & ~(1 << number)
             run = self._run_of(number)
-            if run is not None and not self.partition.masks[run] & (bodies | others):
+            if run is not None and not intersection(run, self._chars(others)):
                 found.append(CharClass(run))  # its repetition reads just as far
             else:
                 found.append(self._expression(number, bodies | self.passed[i]))
@@ -140,24 +128,132 @@ class Follow:
         reads = _reading(language, 0)
         if not debt or len(reads) != 1 or reads != _reading(language, 1) or _reading(watched, 0) != reads:
             return None
-        return reads[0] if watched.ends[0] == frozenset() and len(watched.rows) == 2 and watched.ends[1] == _BROKEN else None
+        plain = not watched.ends[0] and len(watched.rows) == 2 and watched.ends[1] == _BROKEN
+        return reads[0] if plain else None
 
     def _expression(self, number: int, allowed: int) -> Expr:
         return self.lexicon.expression(number, self._pruner(allowed))
 
+    def _chars(self, languages: int) -> Ranges:
+        """The characters that some of ``languages`` begin with."""
+        found = [*LINE_FEED] if languages & self.line else []
+        for number, language in enumerate(self.lexicon.languages):
+            if languages >> number & 1:
+                found += [pair for ranges in _reading(language, 0) for pair in ranges]
+        return normalise(found)
+
     def _pruner(self, allowed: int) -> Callable[[int], int]:
         def prune(debt: int) -> int:
-            language = self.lexicon.debts[debt]
-            row = tuple([target + 1 if target != DEAD and self.partition.masks.get(ranges, -1) & allowed else DEAD
-                         for ranges, target in zip(language.classes, language.rows[0], strict=True)])
-            rows = [tuple([target + 1 if target != DEAD else DEAD for target in one]) for one in language.rows]
-            return self.lexicon.debt_number(Language(language.classes, (row, *rows), (language.ends[0], *language.ends)))
+            key = (debt, allowed)
+            if key not in self.pruned:
+                self.pruned[key] = self._prune(debt, allowed)
+            return self.pruned[key]
 
         return prune
 
+    def _prune(self, debt: int, allowed: int) -> int:
+        language = self.lexicon.debts[debt]
+        if debt == 0 or language.ends[0]:
+            return debt
+        found: list[tuple[int, int]] = []
+        for number in range(len(self.lexicon.languages)):
+            if allowed >> number & 1:
+                found.extend(self._breaking(debt, number))
+        if allowed & self.line:
+            found.extend(pair for ranges in _reading(language, 0) for pair in intersection(ranges, LINE_FEED))
+        breaking = normalise(found)
+        if not breaking:
+            return 0
+        possible = self._chars(allowed)
+        if all(target == DEAD or language.ends[target] == _BROKEN or not intersection(ranges, breaking)
+               for ranges, target in zip(language.classes, language.rows[0], strict=True)):
+            return self._one_character(breaking, possible)
+        return self.lexicon.debt_number(_pruned(language, breaking))
 
-def _first(language: Language) -> list[Ranges]:
-    return _reading(language, 0)
+    def _one_character(self, breaking: Ranges, possible: Ranges) -> int:
+        """A debt that one of ``breaking`` breaks, as one of few: which other characters do makes no difference if they
+        are not ``possible``. All beyond ASCII is best: then the first byte of a character decides."""
+        for debt in range(1, self.originals):
+            language = self.lexicon.debts[debt]
+            chars = normalise(pair for ranges, target in zip(language.classes, language.rows[0], strict=True)
+                              if target != DEAD and language.ends[target] == _BROKEN for pair in ranges)
+            for candidate in (union(chars, BEYOND), chars):
+                if intersection(candidate, possible) == breaking:
+                    return self._of_characters(candidate)
+        return self._of_characters(breaking)
+
+    def _of_characters(self, chars: Ranges) -> int:
+        others = complement(chars)
+        if not others:
+            return self.lexicon.debt_number(Language((chars,), ((1,), (DEAD,)), (frozenset(), _BROKEN)))
+        return self.lexicon.debt_number(
+            Language((chars, others), ((1, DEAD), (DEAD, DEAD)), (frozenset(), _BROKEN)))
+
+    def _breaking(self, debt: int, number: int) -> Ranges:
+        """The first characters of a language with which it can break a debt, or leave it alive at its end."""
+        found = self.breaks.get((debt, number))
+        if found is not None:
+            return found
+        left, right = self.lexicon.debts[debt], self.lexicon.languages[number]
+        joint = partition_of([*left.classes, *right.classes])
+        homes = []
+        for language in (left, right):
+            home = [0] * len(joint.classes)
+            for index, ranges in enumerate(language.classes):
+                for letter in range(len(joint.classes)):
+                    if joint.masks[ranges] >> letter & 1:
+                        home[letter] = index
+            homes.append(home)
+        moves = list(dict.fromkeys(zip(*homes, strict=True)))
+        sources: dict[tuple[int, int], set[tuple[int, int]]] = {}
+        breaking: list[tuple[int, int]] = []
+        order = [(0, 0)]
+        seen = {(0, 0)}
+        for pair in order:
+            if left.ends[pair[0]] == _BROKEN or (right.ends[pair[1]] and pair != (0, 0)):
+                breaking.append(pair)
+                continue
+            for one, other in moves:
+                target = (left.rows[pair[0]][one], right.rows[pair[1]][other])
+                if DEAD in target:
+                    continue
+                sources.setdefault(target, set()).add(pair)
+                if target not in seen:
+                    seen.add(target)
+                    order.append(target)
+        bad = set(breaking)
+        while breaking:
+            for source in sources.get(breaking.pop(), ()):
+                if source not in bad:
+                    bad.add(source)
+                    breaking.append(source)
+        first = [pair for letter, ranges in enumerate(joint.classes) for pair in ranges
+                 if (left.rows[0][homes[0][letter]], right.rows[0][homes[1][letter]]) in bad]
+        found = self.breaks[debt, number] = normalise(first)
+        return found
+
+
+def _pruned(debt: Language, breaking: Ranges) -> Language:
+    """``debt`` where only ``breaking`` characters can break it."""
+    classes: list[Ranges] = []
+    row: list[int] = []
+    home: list[int] = []
+    for i, (ranges, target) in enumerate(zip(debt.classes, debt.rows[0], strict=True)):
+        for part, to in ((intersection(ranges, breaking), target), (subtract(ranges, breaking), DEAD)):
+            if part:
+                classes.append(part)
+                row.append(to + 1 if to != DEAD else DEAD)
+                home.append(i)
+    # The start is a state of its own: further on, all characters may come.
+    rows = [tuple([one[i] + 1 if one[i] != DEAD else DEAD for i in home]) for one in debt.rows]
+    return Language(tuple(classes), (tuple(row), *rows), (debt.ends[0], *debt.ends))
+
+
+def _bits(numbers: Iterable[int]) -> int:
+    found = 0
+    for number in numbers:
+        found |= 1 << number
+    return found
 
 
 def _reading(language: Language, state: int) -> list[Ranges]:

@@ -17,7 +17,7 @@ from collections.abc import Sequence as Items
 from dataclasses import dataclass
 
 from constrained.errors import GrammarLimitError, RegexError
-from constrained.grammar.ir import Choice, Expr, Literal, NotFollowedBy, Sequence
+from constrained.grammar.ir import ByteDfa, Choice, Expr, Literal, NotFollowedBy, Sequence
 from constrained.limits import Limits
 from constrained.regex.charset import ANY, Ranges, normalise
 from constrained.regex.determinise import Determiniser
@@ -289,8 +289,48 @@ class Lexicon:
             broken = frozenset(i for i, end in enumerate(language.ends) if end == _BROKEN)
             dfa = Dfa(language.classes, language.rows, broken)
             at_end = frozenset(i for i, end in enumerate(language.ends) if end == _AT_END)
-            found = self._notes[debt] = NotFollowedBy(byte_dfa(dfa, self.limits), at_end)
+            found = self._notes[debt] = NotFollowedBy(_decided_early(byte_dfa(dfa, self.limits), len(dfa.rows)), at_end)
         return found
+
+
+#: Bounds of the second byte of a character by the first (RFC 3629, section 4); the others are 0x80 and 0xBF.
+_SECOND = {0xE0: (0xA0, 0xBF), 0xED: (0x80, 0x9F), 0xF0: (0x90, 0xBF), 0xF4: (0x80, 0x8F)}
+
+
+def _decided_early(dfa: ByteDfa, boundaries: int) -> ByteDfa:
+    """``dfa`` whose states within a character (from ``boundaries`` on) accept as soon as every way on does: the text is
+    UTF-8, so the character will be finished."""
+    rows = dfa.transitions
+    needed: dict[int, tuple[int, int]] = {}
+    for state, row in enumerate(rows):
+        for first, last, to in row:
+            if to < boundaries:
+                continue
+            for low, high in ({_SECOND.get(lead, (0x80, 0xBF)) for lead in range(first, last + 1)}
+                              if state < boundaries else ((0x80, 0xBF),)):
+                before = needed.get(to, (low, high))
+                needed[to] = (min(low, before[0]), max(high, before[1]))
+    accepting = set(dfa.accepting)
+    changed = True
+    while changed:
+        early = {state for state, bounds in needed.items()
+                 if state not in accepting and _covers(rows[state], bounds, accepting)}
+        changed = bool(early)
+        accepting |= early
+    return ByteDfa(tuple([() if state in accepting else row for state, row in enumerate(rows)]), frozenset(accepting))
+
+
+def _covers(row: tuple[tuple[int, int, int], ...], bounds: tuple[int, int], accepting: set[int]) -> bool:
+    """Whether all bytes within ``bounds`` lead to accepting states."""
+    at = bounds[0]
+    for first, last, to in row:
+        if first > at:
+            return False
+        if last >= at:
+            if to not in accepting:
+                return False
+            at = last + 1
+    return at > bounds[1]
 
 
 def text_expression(dfa: Dfa, limits: Limits) -> Expr:
