@@ -5,7 +5,7 @@
 Each engine gets the same functions as one structural tag in its own form: a dict for this library, JSON for XGrammar
 (one thread, no cache), ``StructTag.to_grammar`` for llguidance (text triggers). The vocabulary's own tables are there
 from the start. "compile + first mask" is wall and processor time, the least of the repeats (XGrammar with 500 functions
-runs once). Masks in free text: prose token by token through a fresh grammar, so first visits are in it; a token's time
+runs once). Masks in free text: ``docs/design.md`` token by token through a fresh grammar, so first visits are in it; a token's time
 is the least of the repeats, each of which begins with a fresh grammar.
 """
 
@@ -23,18 +23,13 @@ from typing import Any
 import llguidance
 import numpy as np
 from measure import machine
-from peers import Llguidance, Ours, Refused, Vocabulary, XGrammar, load_vocabulary
+from peers import Llguidance, Ours, Refused, XGrammar, load_vocabulary
 
 import constrained as cd
 from constrained.toolcalls import ToolSpec, get_format
 
-PROSE = """Structured generation means that a language model writes text of a given shape: JSON of a schema, a call of a
-function, a program. At each step the tokens that would leave the shape are masked. Between such parts a model
-thinks and talks as it likes, and it is there that most of its tokens are: so a mask in free text has to cost
-next to nothing, even when hundreds of functions could be called with the next word. Ten percent of 1,234 is
-123.4; x < y and y > z; "quoted", (in brackets), [like this], {or this}. Café, naïve, Zürich, 東京, Москва. End
-of the text.
-"""
+PROSE = Path(__file__).resolve().parents[1] / "docs" / "design.md"
+"""Free text of some thousand tokens, with signs of all kinds in it."""
 
 
 def tokenizer_file(name: str) -> Path:
@@ -61,20 +56,23 @@ def functions(count: int) -> list[ToolSpec]:
     return found
 
 
-def sources(tools: list[ToolSpec], vocabulary: Vocabulary) -> dict[str, Any]:
+class OursByTag(Ours):
+    """``compile`` takes a structural tag."""
+
+    def compile(self, source: Any) -> cd.CompiledGrammar:
+        return cd.GrammarCompiler(self.vocabulary.info, cache_limit_bytes=0).compile_structural_tag(source)
+
+
+def sources(tools: list[ToolSpec]) -> dict[str, Any]:
     """What each engine compiles."""
     tag = get_format("qwen3").structural_tag(tools)
     text = json.dumps(tag)
     struct_tags = [llguidance.StructTag(trigger=one["begin"][: len("<tool_call>")], begin=one["begin"],
                                         grammar=one["content"]["json_schema"], end=one["end"])
                    for one in tag["format"]["tags"]]
-
-    def ours() -> cd.Grammar:
-        return cd.Grammar.from_structural_tag(tag, tokenizer_info=vocabulary.info)
-
     return {
-        "constrained": ours,
-        "llguidance": lambda: llguidance.StructTag.to_grammar(struct_tags, assume_special=False),
+        "constrained": tag,
+        "llguidance": llguidance.StructTag.to_grammar(struct_tags, assume_special=False),
         "XGrammar": lambda compiler: compiler.compile_structural_tag(text),
     }
 
@@ -87,26 +85,25 @@ def main() -> None:
     parser.add_argument("--functions", type=int, nargs="+", default=[10, 100, 500])
     arguments = parser.parse_args()
     vocabulary = load_vocabulary(tokenizer_file(arguments.vocabulary))
-    engines: dict[str, Any] = {"constrained": Ours(vocabulary), "llguidance": Llguidance(vocabulary),
+    engines: dict[str, Any] = {"constrained": OursByTag(vocabulary), "llguidance": Llguidance(vocabulary),
                                "XGrammar": XGrammar(vocabulary)}
     engines = {name: engine for name, engine in engines.items() if name in arguments.engines}
+    ids = vocabulary.encode(PROSE.read_text(encoding="utf-8"))
     print(machine())
     print(", ".join(f"{name} {engine.version()}" for name, engine in engines.items()),
-          f"vocabulary {arguments.vocabulary}")
-    ids = vocabulary.encode(PROSE)
-    warm = sources(functions(1), vocabulary)
+          f"vocabulary {arguments.vocabulary}, {len(ids)} tokens of free text")
+    warm = sources(functions(1))
     for name, engine in engines.items():
-        _first(engine, warm[name] if name != "llguidance" else warm[name]())
+        _first(engine, warm[name])
     print("\n| functions | engine | compile + first mask, ms | CPU ms | free text: mean us | p50 | p99 | max |\n"
           "| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for count in arguments.functions:
-        source = sources(functions(count), vocabulary)
+        source = sources(functions(count))
         for name, engine in engines.items():
-            one = source[name] if name != "llguidance" else source[name]()
             walls, cpus, tokens = [], [], []
             try:
                 for _ in range(1 if name == "XGrammar" and count > 100 else arguments.repeats):
-                    wall, cpu, compiled = _first(engine, one)
+                    wall, cpu, compiled = _first(engine, source[name])
                     walls.append(wall)
                     cpus.append(cpu)
                     tokens.append(_masks(engine, compiled, ids))

@@ -75,7 +75,7 @@ def tag(begin: str, content: Format, end: str | list[str]) -> Format:
 
 def arguments(tool: ToolSpec, style: str = "json") -> Format:
     """The arguments of a call, in a style of ``json_schema``. Errors of the schema name the tool."""
-    found: Format = {"type": "json_schema", "json_schema": tool.schema}
+    found: Format = {"type": "json_schema", "json_schema": tool.schema, "label": f"tool {tool.name}"}
     if style != "json":
         found["style"] = style
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
+from constrained.errors import GrammarError
 from constrained.toolcalls.shapes.base import Format, arguments, tag
 from constrained.toolcalls.shapes.json_calls import stream_value
 from constrained.toolcalls.source import Broken, Calls, Reading, Source
@@ -55,6 +56,8 @@ class NamedCalls:
         """One tag for each tool; within a section, one around them."""
         found: list[Format] = []
         for tool in tools:
+            if any(mark and mark in tool.name for mark in (self.middle, self.id_mark)):
+                raise GrammarError(f"the name of tool {tool.name!r} holds the delimiter behind names")
             content = arguments(tool)
             found.append(tag(f"{self.begin}{tool.name}{self.middle}", content, self.end))
             if self.id_mark:
@@ -84,13 +87,16 @@ class NamedCalls:
 
     def _call(self, source: Source, calls: Calls) -> Reading:
         yield from source.literal(self.begin.encode())
-        name = yield from read_name(source)
-        if self.id_mark and (yield from source.next_is(self.id_mark.encode())):
-            yield from source.literal(self.id_mark.encode())
+        name = bytearray()
+        stops = (self.middle.encode(), *([self.id_mark.encode()] if self.id_mark else []))
+        behind = yield from source.until_one(stops, name.extend)
+        if behind is None or not NAME.fullmatch(name.decode("latin-1")):
+            raise Broken
+        if behind == 1:
             yield from read_name(source)
-        yield from source.literal(self.middle.encode())
+            yield from source.literal(stops[0])
         yield from source.blanks()
-        calls.start(name)
+        calls.start(name.decode())
         yield from stream_value(source, calls)
         calls.end()
         end = self.end.encode()

@@ -1,0 +1,224 @@
+"""The registry, the choice of tools, what the parser makes of text that no grammar held, and streaming."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import constrained as cd
+from constrained.toolcalls import (
+    FAMILIES,
+    ArgumentsDelta,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    ToolFormat,
+    ToolSpec,
+    detect_format,
+    format_names,
+    get_format,
+    register_format,
+)
+from constrained.toolcalls.shapes import NamedCalls
+from tests.toolcalls.rendering import CITY, SCHEMAS, render
+from tests.toolcalls.worlds import vocabulary
+
+TOOLS = [ToolSpec(name, None, schema) for name, schema in SCHEMAS.items()]
+QWEN = get_format("qwen3")
+
+TEMPLATES = {
+    "qwen3": "<|im_start|>assistant\n<tool_call>\n{\"name\": ...}\n</tool_call><|im_end|>",
+    "qwen3_coder": "<|im_start|><tool_call>\n<function=' + name + '>\n<parameter=",
+    "llama3_json": '<|start_header_id|>assistant {"name": "f", "parameters": {}}',
+    "llama4_pythonic": "<|header_start|>assistant",
+    "mistral_v3": "[AVAILABLE_TOOLS][TOOL_CALLS][",
+    "mistral_v7": "[SYSTEM_PROMPT][/SYSTEM_PROMPT][TOOL_CALLS]",
+    "mistral_v13": "[SYSTEM_PROMPT][TOOL_CALLS]f[ARGS]{}",
+    "mistral_v11": "[TOOL_CALLS]f[CALL_ID]1[ARGS]{}",
+    "deepseek_v3": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n",
+    "deepseek_v3_1": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>",
+    "harmony": "<|start|>assistant<|channel|>commentary<|message|>",
+    "gemma3_pythonic": "<start_of_turn>model",
+    "functiongemma": "<start_of_turn>model<start_function_call>call:",
+    "smollm2": "<|im_start|>assistant <tool_call>[{",
+    "smollm3": "<|im_start|>{% if xml_tools %}<tool_call>",
+    "phi4": "<|tool|><|/tool|><|tool_call|>",
+    "command_r": "<|START_OF_TURN_TOKEN|>Action: ```json\n[",
+    "command_r7b": "<|START_ACTION|>[<|END_ACTION|>",
+    "json": "### Assistant:",
+}
+
+
+@pytest.mark.parametrize("family", TEMPLATES)
+def test_families_are_known_by_their_templates(family: str) -> None:
+    assert detect_format(TEMPLATES[family]).name == family
+
+
+def test_families_are_known_by_their_tokens() -> None:
+    assert detect_format(None, ["<tool_call>", "</tool_call>", "<think>"]).name == "qwen3"
+    assert detect_format("", ["<|channel|>", "<|message|>", "<|call|>", "<|start|>"]).name == "harmony"
+    assert detect_format(None).name == "json"
+    assert detect_format("something else", ["[TOOL_CALLS]", "[ARGS]", "[THINK]", "[/THINK]"]).name == "mistral_v13"
+
+
+def test_the_registry() -> None:
+    assert {fmt.name for fmt in FAMILIES} <= set(format_names())
+    assert get_format("qwen2.5") is QWEN
+    with pytest.raises(cd.ConstrainedError, match="unknown tool format"):
+        get_format("nope")
+    with pytest.raises(cd.ConstrainedError, match="already called"):
+        register_format(ToolFormat("qwen3", QWEN.calls))
+    mine = register_format(ToolFormat("mine", NamedCalls("<call>", ": ", "</call>"), marks=("<call>",)), overwrite=True)
+    assert detect_format("<call>x") is mine
+    parser = mine.parser(TOOLS)
+    events = parser.feed(b'a<call>now: {}</call>')
+    assert [type(event) for event in events] == [TextDelta, ToolCallStart, ArgumentsDelta, ToolCallEnd]
+
+
+@pytest.mark.parametrize(("choice", "names", "text"), [
+    ("auto", set(SCHEMAS), True), ("required", set(SCHEMAS), False), ("none", set(), True),
+    ({"type": "function", "function": {"name": "get"}}, {"get"}, False),
+    ({"type": "function", "name": "get"}, {"get"}, False),
+    ({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [
+        {"type": "function", "function": {"name": "now"}}, {"type": "function", "function": {"name": "get"}}]}},
+     {"now", "get"}, True),
+    ({"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "now"}]}, {"now"}, False),
+    (["now", "get"], {"now", "get"}, False),
+])
+@pytest.mark.parametrize("family", ["qwen3", "hermes", "mistral_v3", "deepseek_v3", "llama3_pythonic", "harmony"])
+def test_choices(family: str, choice: Any, names: set[str], text: bool) -> None:
+    fmt = get_format(family)
+    grammar = cd.GrammarCompiler(vocabulary(())).compile_structural_tag(
+        fmt.structural_tag(TOOLS, tool_choice=choice, parallel_tool_calls=True))
+
+    def accepts(data: str) -> bool:
+        state = grammar.advance(grammar.start_state, data.encode())
+        return bool(state) and grammar.is_complete(state)
+
+    arguments: dict[str, dict[str, Any]] = {"get_weather": {"city": "x"}, "get": {}, "search.web": {"query": "x"},
+                                            "now": {}}
+    for name, values in arguments.items():
+        assert accepts(render(family, [(name, values)])) == (name in names), name
+    plain = "<|channel|>final<|message|>hello<|return|>" if family == "harmony" else "hello"
+    assert accepts(plain) == text
+    single = isinstance(choice, dict) and choice["type"] == "function"
+    one = sorted(names)[:1]
+    if one:
+        assert accepts(render(family, [(one[0], arguments[one[0]])] * 2)) == (not single)
+        tag = fmt.structural_tag(TOOLS, tool_choice=choice, parallel_tool_calls=False)
+        grammar = cd.GrammarCompiler(vocabulary(())).compile_structural_tag(tag)
+        assert accepts(render(family, [(one[0], arguments[one[0]])]))
+        assert not accepts(render(family, [(one[0], arguments[one[0]])] * 2))
+
+
+@pytest.mark.parametrize(("choice", "message"), [
+    ("maybe", "unknown tool_choice"), ({"type": "x"}, "unknown type"),
+    ({"type": "function", "function": {"name": "x"}}, "no tool"),
+    ([], "no tool is allowed"), (["x"], "no tool"), (3, "is a str"), ({"type": "allowed_tools"}, "allowed tools are"),
+])
+def test_wrong_choices(choice: Any, message: str) -> None:
+    with pytest.raises(cd.GrammarError, match=message):
+        QWEN.structural_tag(TOOLS, tool_choice=choice)
+
+
+def test_wrong_tools() -> None:
+    for wrong in ({"type": "function"}, 3, {"function": {"name": "a b"}}):
+        with pytest.raises(cd.GrammarError):
+            QWEN.structural_tag([wrong])
+    with pytest.raises(cd.GrammarError, match="two tools"):
+        QWEN.structural_tag([ToolSpec("f"), ToolSpec("f")])
+    with pytest.raises(cd.SchemaError, match="'f'"):
+        ToolSpec("f", None, {"type": "array"})
+    with pytest.raises(cd.GrammarError, match="Python"):
+        get_format("llama3_pythonic").structural_tag([ToolSpec("a-b")])
+    with pytest.raises(cd.GrammarError, match="think section"):
+        get_format("phi4").structural_tag(TOOLS, thinking=True)
+    with pytest.raises(cd.GrammarError, match="needs a tool"):
+        QWEN.structural_tag([], tool_choice="required")
+
+
+@pytest.mark.parametrize("family", sorted(fmt.name for fmt in FAMILIES))
+def test_one_broken_tool_among_many_names_itself(family: str) -> None:
+    tools = [ToolSpec(f"f{i}", None, CITY) for i in range(30)]
+    tools[17] = ToolSpec("f17", None, {
+        "type": "object", "properties": {"a": {"type": "array", "items": {"type": "strnig"}}}})
+    with pytest.raises(cd.SchemaError) as caught:
+        cd.GrammarCompiler(vocabulary(())).compile_structural_tag(get_format(family).structural_tag(tools))
+    assert "f17" in str(caught.value) and caught.value.pointer.endswith("/properties/a/items/type")
+
+
+def test_dicts_of_a_chat_request_and_loose_tools() -> None:
+    tools = [{"type": "function", "function": {"name": "f", "parameters": CITY, "strict": False}}, {"name": "g"}]
+    grammar = cd.GrammarCompiler(vocabulary(())).compile_structural_tag(QWEN.structural_tag(tools))
+    for name, arguments, fits in (("f", {"anything": [1]}, True), ("g", {}, True), ("g", {"a": 1}, False)):
+        data = render("qwen3", [(name, arguments)]).encode()
+        state = grammar.advance(grammar.start_state, data)
+        assert (bool(state) and grammar.is_complete(state)) == fits
+
+
+def test_arguments_stream() -> None:
+    parser = QWEN.parser(TOOLS)
+    assert parser.feed(b'Hi <tool') == [TextDelta("Hi ")]
+    assert parser.feed(b'_call>\n{"name": "get_weather", "arguments": {"ci') == [
+        ToolCallStart(0, "get_weather"), ArgumentsDelta(0, '{"ci')]
+    assert parser.feed('ty": "é'.encode()[:-1]) == [ArgumentsDelta(0, 'ty": "')]
+    assert parser.feed('é'.encode()[-1:]) == [ArgumentsDelta(0, "é")]
+    assert parser.feed(b'</tool_call>"}}\n</tool_call>') == [
+        ArgumentsDelta(0, '</tool_call>"}'), ToolCallEnd(0, "get_weather", '{"city": "é</tool_call>"}')]
+    assert parser.feed(b"\n\n") == [] and parser.finish() == []
+    with pytest.raises(cd.ConstrainedError, match="finished"):
+        parser.feed(b"x")
+    with pytest.raises(cd.ConstrainedError, match="bytes"):
+        QWEN.parser(TOOLS).feed("text")  # type: ignore[arg-type]
+
+
+def test_reasoning() -> None:
+    parser = QWEN.parser(TOOLS, thinking="optional")
+    events = parser.feed(b"<think>\nwell") + parser.feed(b", <tool_call></thi") + parser.feed(b"nk>\n\nHello")
+    events += parser.finish()
+    assert "".join(event.text for event in events if isinstance(event, ReasoningDelta)) == "\nwell, <tool_call>"
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "Hello"
+    parser = QWEN.parser(TOOLS, thinking={"prompt": "...<think>\n"})
+    assert parser.feed(b"hm</think>ok") == [ReasoningDelta("hm"), TextDelta("ok")]
+    events = QWEN.parser(TOOLS).feed(b"<think>no section</think>")
+    assert events == [TextDelta("<think>no section</think>")]
+
+
+@pytest.mark.parametrize("text", [
+    "<tool_call>", "<tool_call>\n", "<tool_call>no", '<tool_call>\n{"name": 3}', '<tool_call>\n{"nam',
+    "<tool_call>\n{}\n</tool_call>",
+    '<tool_call>\n[{"name": "f"}]', "a <tool_call><tool_call>b", '<tool_call>\n{"name": "f", "arguments"}',
+])
+def test_what_is_no_call_is_text(text: str) -> None:
+    for cut in (1, 3, 1000):
+        parser = QWEN.parser(TOOLS)
+        events = []
+        for at in range(0, len(text), cut):
+            events += parser.feed(text[at : at + cut].encode())
+        events += parser.finish()
+        assert all(isinstance(event, TextDelta) for event in events)
+        assert "".join(event.text for event in events if isinstance(event, TextDelta)) == text
+
+
+def test_calls_go_on_after_something_broken() -> None:
+    text = 'x <tool_call>oops <tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>'
+    parser = QWEN.parser(TOOLS)
+    events = parser.feed(text.encode()) + parser.finish()
+    assert [event.name for event in events if isinstance(event, ToolCallEnd)] == ["now"]
+    parser = QWEN.parser(TOOLS)
+    events = parser.feed(b'<tool_call>\n{"name": "get", "arguments": {"url": "a') + parser.finish()
+    assert [type(event) for event in events] == [ToolCallStart, ArgumentsDelta]
+
+
+def test_long_texts_are_forgotten() -> None:
+    parser = QWEN.parser(TOOLS)
+    for _ in range(60):
+        parser.feed(b"x" * 5000)
+    assert len(parser._source.data) < 1 << 17
+    data = render("qwen3", [("get", {"url": "y" * 300_000})]).encode()
+    events = parser.feed(data)
+    ended = [event for event in events if isinstance(event, ToolCallEnd)]
+    assert json.loads(ended[0].arguments) == {"url": "y" * 300_000}
