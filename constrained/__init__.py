@@ -70,7 +70,9 @@ _LATER = {
     "Result": "constrained.typed.results",
     "Tool": "constrained.typed.tools",
     "Truncated": "constrained.typed.results",
+    "Trace": "constrained.typed.trace",
     "tool": "constrained.typed.tools",
+    "trace": "constrained.typed.trace",
     "SamplingParams": "constrained.decoder.sampling_params",
 }
 """Names that are imported when first asked for: they may need packages that the core does without."""
@@ -110,6 +112,7 @@ __all__ = [
     "TokenizerError",
     "TokenizerInfo",
     "Tool",
+    "Trace",
     "Truncated",
     "UnsatisfiableGrammarError",
     "UnsatisfiableSchemaError",
@@ -122,6 +125,7 @@ __all__ = [
     "get_bitmask_shape",
     "reset_token_bitmask",
     "tool",
+    "trace",
 ]
 
 

@@ -1,0 +1,205 @@
+"""A generation seen token by token: what the model wanted, what the mask left of it, and what it cost.
+
+    seen = trace(llm, "Ada is 36 and lives in London.", Person)
+    seen.save("trace.html")        # one page, no network
+    print(seen)                    # the same as text
+
+The call runs as always; its pieces are timed. Then the tokens are read once more (``decoder.look``) through the same
+model and a fresh matcher: probabilities before and after the mask, the mass it removed, the likeliest alternatives,
+the grammar's rules at the place, the mask's time, and the logit lens (what each layer would have said). So a trace
+shows the raw model under the mask: penalties, temperature and truncation, which the sampler adds, are not in its
+probabilities.
+
+Cost: one more pass over prompt and output, and for each shown layer one output head a token.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from constrained.typed.errors import PromptError, SourceError
+from constrained.typed.local import LocalEngine
+from constrained.typed.trace_page import page
+from constrained.typed.trace_text import as_text
+
+if TYPE_CHECKING:
+    from constrained.typed.llm import LLM
+
+__all__ = ["Trace", "TraceStep", "trace"]
+
+MAX_LAYERS = 8
+"""Layers of the lens by default, spread evenly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A token that could have come: its text and probability."""
+
+    text: str
+    probability: float
+    allowed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """One output token."""
+
+    token_id: int
+    text: str
+    forced: bool
+    """The grammar left one way on: no choice was made."""
+    probability: float
+    """Under the mask."""
+    raw_probability: float
+    """Before the mask."""
+    removed_mass: float
+    """Share of the raw distribution that the mask takes away."""
+    allowed: int
+    """Tokens that the mask leaves; the vocabulary's size where there is no grammar."""
+    alternatives: tuple[Choice, ...]
+    """The likeliest tokens under the mask."""
+    wanted: tuple[Choice, ...]
+    """The likeliest tokens before the mask."""
+    rules: tuple[str, ...]
+    complete: bool
+    """The text may end before this token."""
+    seconds: float
+    """Wall time of the step that brought it; tokens that came together share theirs."""
+    mask_seconds: float
+    lens: tuple[Choice, ...] = ()
+    """The likeliest token after each of ``Trace.layers``."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A traced generation: ``result`` is what the call gave."""
+
+    prompt: str
+    steps: tuple[TraceStep, ...]
+    layers: tuple[int, ...]
+    model: str
+    vocab_size: int
+    result: Any = field(repr=False)
+
+    @property
+    def text(self) -> str:
+        """The output, control tokens written out."""
+        return "".join(step.text for step in self.steps)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but ``result``, as plain values."""
+        return {"prompt": self.prompt, "model": self.model, "vocab_size": self.vocab_size, "layers": list(self.layers),
+                "finish_reason": self.result.finish_reason, "steps": [asdict(step) for step in self.steps]}
+
+    def to_json(self) -> str:
+        """``to_dict`` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_html(self) -> str:
+        """One self-contained page."""
+        return page(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page (or, for a name that ends in ``.json``, the data)."""
+        target = Path(path)
+        target.write_text(self.to_json() if target.suffix == ".json" else self.to_html(), encoding="utf-8")
+        return target
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+
+def trace(llm: LLM, prompt: Any, output_type: Any = None, *, layers: Sequence[int] | int = MAX_LAYERS, top: int = 6,
+          **options: Any) -> Trace:
+    """Generate as ``llm.generate(prompt, output_type, **options)`` does, and look.
+
+    Args:
+        layers: of the logit lens: their numbers (0 is the embeddings), or how many; 0: none.
+        top: alternatives shown for each token.
+
+    Raises:
+        SourceError: the LLM is a server, whose model cannot be looked into.
+        PromptError: ``thinking`` (trace its parts one by one); further as ``generate``.
+    """
+    engine = llm.engine
+    if not isinstance(engine, LocalEngine):
+        raise SourceError("a trace needs the model itself, not a server", hint="LLM('path/to/model') loads one")
+    call, _ = llm._call(prompt, output_type, options)
+    if call.thinking:
+        raise PromptError("a generation that thinks first is two generations", hint="trace it with thinking=None")
+    from constrained.typed.stream import Assembler
+
+    ids = engine.prompt_ids(call)
+    assembler = Assembler(call, events=False)
+    timed: list[tuple[tuple[int, ...], int, float]] = []
+    generation = engine.start(call)
+    last = time.perf_counter()
+    for piece in generation:
+        assembler.feed(piece)
+        now = time.perf_counter()
+        if piece.token_ids:
+            timed.append((piece.token_ids, piece.forced, now - last))
+            last = now
+    result = assembler.result(generation.ending)
+    wanted = _layers(layers, engine.scheduler.model.config.n_layers)
+    steps = _steps(engine, call, ids, timed, wanted, top)
+    written = _Names(engine).text(ids)
+    return Trace(written, tuple(steps), tuple(wanted), engine.described, engine.info.vocab_size, result)
+
+
+def _layers(asked: Sequence[int] | int, deepest: int) -> list[int]:
+    if not isinstance(asked, int):
+        return sorted(set(asked))
+    if asked <= 0:
+        return []
+    count = min(asked, deepest)
+    return sorted({round(deepest * (i + 1) / count) for i in range(count)})
+
+
+def _steps(engine: LocalEngine, call: Any, prompt: list[int], timed: list[tuple[tuple[int, ...], int, float]],
+           layers: list[int], top: int) -> list[TraceStep]:
+    from constrained.decoder.look import look
+
+    output = [token for tokens, _, _ in timed for token in tokens]
+    # the forced tokens of a piece come behind the one that was chosen
+    forced = [i >= len(tokens) - count for tokens, count, _ in timed for i in range(len(tokens))]
+    seconds = [taken / len(tokens) for tokens, _, taken in timed for _ in tokens]
+    names = _Names(engine)
+    steps = []
+    seen = look(engine.scheduler.model, prompt, output, matcher=engine.matcher(call), layers=layers, top=top)
+    for i, one in enumerate(seen):
+        steps.append(TraceStep(
+            one.token, names.written(one.token), forced[i], _rounded(one.probability), _rounded(one.raw_probability),
+            _rounded(one.removed_mass), one.allowed,
+            tuple(Choice(names.written(t), _rounded(p)) for t, p in one.top),
+            tuple(Choice(names.written(t), _rounded(p), legal) for t, p, legal in one.raw_top),
+            one.rules, one.complete, round(seconds[i], 6), round(one.mask_seconds, 8),
+            tuple(Choice(names.written(t), _rounded(p)) for t, p in one.lens)))
+    return steps
+
+
+class _Names:
+    """Tokens as text; control tokens by name, bytes that are no whole characters as U+FFFD."""
+
+    def __init__(self, engine: LocalEngine) -> None:
+        self._info = engine.info
+        self._names = {i: text for text, several in engine.info.token_ids_by_text.items() for i in several}
+
+    def written(self, token: int) -> str:
+        data = self._info.token_bytes(token)
+        return data.decode("utf-8", "replace") if data else self._names.get(token, f"<[{token}]>")
+
+    def text(self, tokens: list[int]) -> str:
+        """Several tokens: their bytes joined first, so that characters cut into tokens are whole."""
+        parts = (self._info.token_bytes(i) or self.written(i).encode() for i in tokens)
+        return b"".join(parts).decode("utf-8", "replace")
+
+
+def _rounded(value: float) -> float:
+    """Five significant digits: pages of a thousand tokens stay small."""
+    return float(f"{value:.5g}")

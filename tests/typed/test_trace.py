@@ -1,0 +1,97 @@
+"""Traces: what they say agrees with the generation, and the page is safe whatever the model writes."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("pydantic")
+
+import constrained as cd
+from constrained.typed.errors import PromptError, SourceError
+from constrained.typed.trace import trace
+from constrained.typed.trace_text import summary
+
+
+def test_a_typed_generation(tiny: Any) -> None:
+    seen = trace(tiny, "hello", dict[Literal["a", "b"], int], max_tokens=40, layers=2)
+    assert seen.result.output == json.loads(seen.result.text)
+    steps = seen.steps
+    assert len(steps) == seen.result.usage.output_tokens
+    assert sum(step.forced for step in steps) == seen.result.usage.forced_tokens
+    assert seen.text.startswith(seen.result.text)
+    for step in steps:
+        assert 0 <= step.raw_probability <= step.probability + 1e-6 <= 1 + 2e-6
+        assert 0 <= step.removed_mass <= 1 and 1 <= step.allowed <= seen.vocab_size
+        assert step.raw_probability == pytest.approx(step.probability * (1 - step.removed_mass), abs=1e-4)
+        assert sum(choice.probability for choice in step.alternatives) <= 1 + 1e-3
+        assert all(choice.allowed for choice in step.alternatives)
+        assert len(step.lens) == len(seen.layers) and step.seconds >= 0 and step.mask_seconds > 0
+    assert any(not choice.allowed for step in steps for choice in step.wanted)
+    # greedy: what came is the likeliest under the mask, wherever there was a choice and the budget did not steer
+    free = [step for step in steps[:-8] if not step.forced]
+    assert sum(step.alternatives[0].text == step.text for step in free) >= 0.8 * len(free)
+
+
+def test_free_text(tiny: Any) -> None:
+    seen = trace(tiny, "hello", None, max_tokens=5, layers=[1])
+    assert len(seen.steps) <= 5 and seen.layers == (1,)
+    for step in seen.steps:
+        assert step.removed_mass == 0 and step.probability == step.raw_probability and not step.rules
+
+
+def test_the_lens_at_the_last_layer_is_the_model(tiny: Any) -> None:
+    deepest = tiny.engine.scheduler.model.config.n_layers
+    for step in trace(tiny, "hello", int, max_tokens=8, layers=[deepest]).steps:
+        assert step.lens[0].text == step.wanted[0].text
+        assert step.lens[0].probability == pytest.approx(step.wanted[0].probability, rel=1e-3)
+
+
+class Tags(HTMLParser):
+    """Which elements a page has, and what they would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.fetched: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.fetched += [value or "" for name, value in attrs if name in ("src", "href", "action")]
+
+
+def test_the_page(tiny: Any, tmp_path: Path) -> None:
+    evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028"
+    seen = trace(tiny, evil, cd.Choice(evil, "b"), max_tokens=200, layers=1)
+    path = seen.save(tmp_path / "trace.html")
+    html = path.read_text(encoding="utf-8")
+    tags = Tags()
+    tags.feed(html)
+    assert tags.tags.count("script") == 2 and "img" not in tags.tags and not tags.fetched
+    assert "default-src 'none'" in html and "http" not in re.sub(r"http-equiv", "", html.split('id="data">')[0])
+    data = json.loads(html.split('id="data">')[1].split("</script>")[0])
+    assert data == json.loads(seen.to_json())
+    assert data["prompt"] == seen.prompt and len(data["steps"]) == len(seen.steps)
+    assert json.loads(seen.save(tmp_path / "trace.json").read_text(encoding="utf-8")) == data
+
+
+def test_as_text(tiny: Any) -> None:
+    seen = trace(tiny, "hello", dict[Literal["name"], int], max_tokens=30, layers=0)
+    shown = str(seen)
+    assert shown.startswith(summary(seen)) and f"{len(seen.steps)} tokens" in shown
+    if any(step.forced for step in seen.steps):
+        assert "forced: " in shown
+    assert not seen.layers and all(not step.lens for step in seen.steps)
+
+
+def test_what_cannot_be_traced(tiny: Any) -> None:
+    with pytest.raises(PromptError, match="thinks first"):
+        trace(tiny, "hello", int, thinking=True)
+    with pytest.raises(SourceError, match="the model itself"):
+        trace(cd.LLM("http://127.0.0.1:9/v1", model="m"), "hello", int)
