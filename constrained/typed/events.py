@@ -103,6 +103,7 @@ class LogprobsDelta:
     """Log-probabilities of the tokens of this step."""
 
     content: tuple[TokenLogprob | TextLogprob, ...]
+    snapshot: tuple[TokenLogprob | TextLogprob, ...] = field(repr=False)
     type: Literal["logprobs.content.delta"] = "logprobs.content.delta"
 
 

@@ -193,14 +193,23 @@ class LocalGeneration:
         self._ending: Ending | None = None
         self._usage = Usage(requests=0)
         self._thinks = bool(call.thinking)
+        begin, self._think_end = engine.tool_format.think or THINK
+        opened = self._ends_with(begin)  # by a template that always thinks
         if self._thinks:
             tokens = call.thinking if not isinstance(call.thinking, bool) and call.thinking else MAX_THINKING
-            self._prompt = prompt + self._encoded(THINK[0] + "\n")
-            self._handle = engine.submit(self._prompt, call, None, stop=(THINK[1],), stop_token_ids=(), logprobs=None,
-                                         raw_logprobs=False, min_tokens=0, include_stop=False, max_tokens=tokens,
-                                         ignore_eos=False)
+            if not opened:
+                self._prompt = prompt + self._encoded(begin + "\n")
+            self._handle = engine.submit(self._prompt, call, None, stop=(self._think_end,), stop_token_ids=(),
+                                         logprobs=None, raw_logprobs=False, min_tokens=0, include_stop=False,
+                                         max_tokens=tokens, ignore_eos=False, skip_special_tokens=False)
         else:
+            if opened and call.output is not None:
+                self._prompt = prompt + self._encoded(f"\n{self._think_end}\n\n")
             self._handle = engine.submit(self._prompt, call, self._matcher)
+
+    def _ends_with(self, text: str) -> bool:
+        """Whether the prompt ends with ``text``, and perhaps a line break."""
+        return any(self._prompt[-len(ids) :] == ids for ids in (self._encoded(text), self._encoded(text + "\n")))
 
     def __iter__(self) -> Iterator[Piece]:
         if self._thinks:
@@ -212,7 +221,7 @@ class LocalGeneration:
             if done.finish_reason in ("cancelled", "error", "time"):
                 self._ending = self._end(done)
                 return
-            self._prompt += self._encoded(done.text.rstrip() + "\n" + THINK[1] + "\n\n")
+            self._prompt += self._encoded(f"{done.text.rstrip()}\n{self._think_end}\n\n")
             with self._guard:
                 self._handle = self._engine.submit(self._prompt, self._call, self._matcher)
                 if self._cancelled:

@@ -78,7 +78,7 @@ class Assembler:
             self._tool_call(piece, events)
         if piece.logprobs and self._wants_events:
             self._logprobs.extend(piece.logprobs)
-            events.append(LogprobsDelta(piece.logprobs))
+            events.append(LogprobsDelta(piece.logprobs, tuple(self._logprobs)))
         return events if self._wants_events else []
 
     def finish(self, ending: Ending) -> tuple[list[Event], Result[Any]]:

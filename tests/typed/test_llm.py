@@ -365,6 +365,25 @@ def test_thinking_comes_first(tiny: LLM) -> None:
     assert result.usage.output_tokens > len(result.token_ids)
 
 
+@pytest.mark.parametrize("thinking", [None, 5])
+def test_a_template_that_opens_the_think_section(thinking: int | None) -> None:
+    needs_kernels()
+    with LLM(tiny_model("{{ messages[0].content }}{{ '<think>\\n' }}"), max_len=512) as llm:
+        seen: list[str] = []
+        engine: Any = llm.engine
+        submit = engine.service.submit
+
+        def spy(request: Any) -> Any:
+            seen.append(b"".join(engine.info.token_bytes(i) for i in request.prompt_ids).decode("utf-8", "replace"))
+            return submit(request)
+
+        engine.service.submit = spy
+        result = llm.generate("x", bool, thinking=thinking, temperature=1.0, seed=1, schema_in_prompt=False)
+    assert isinstance(result.output, bool)
+    assert seen[0] == ("x<think>\n" if thinking else "x<think>\n\n</think>\n\n")
+    assert seen[-1].count("<think>") == 1 and seen[-1].endswith("\n</think>\n\n")
+
+
 def test_async_twins(tiny: LLM) -> None:
     async def run() -> Any:
         one, many = await asyncio.gather(
