@@ -2320,8 +2320,8 @@ split_len split_cap lv_len lv_cap n_pending n_pairs guard_loop guard_det
 """.split()
 _POINTERS = """
 p_off e_a e_b e_to p_accept p_loop p_region l_pos l_rule l_min l_max l_next l_region l_det l_next_det r_start
-r_order r_det cls cls_rep l_items l_sep l_bare l_required i_rule i_required i_cheap g_off g_len g_pool g_table mark own pend_tail
-heap d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_pool d_table d_rows calls firsts
+r_order r_det cls cls_rep l_items l_sep l_bare l_required i_rule i_required i_cheap g_off g_len g_pool g_table mark own
+pend_tail heap d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_pool d_table d_rows calls firsts
 n_off n_len n_row n_exp n_nexp n_mask n_mark n_table el_d el_c el_n exp rows row_node it_d it_c it_n tr_p tr_c
 tr_n un_a un_b m_kind m_a m_b m_value buf split p_min r_min d_min n_min
 lv_c lv_n q_end q_step q_join q_pair_p q_pair_c q_off q_outs
