@@ -38,16 +38,10 @@ LIMITS = Limits()
 DRAFTS = ("draft4", "draft6", "draft7", "draft2019-09", "draft2020-12")
 
 _PUNYCODE = "RESTRICTED: punycode labels are not offered"
-_LEAP = "RESTRICTED: a leap second only with the offset Z or 00:00"
 _NAMES = "RESTRICTED: names of groups and back-references"
 
 #: Valid strings of the suite that are not accepted, by format: each with its reason. None may be the reverse.
 NOT_OFFERED: dict[tuple[str, str], str] = {
-    ("time", "01:29:60+01:30"): _LEAP,
-    ("time", "23:29:60+23:30"): _LEAP,
-    ("time", "15:59:60-08:00"): _LEAP,
-    ("time", "00:29:60-23:30"): _LEAP,
-    ("date-time", "1998-12-31T15:59:60.123-08:00"): _LEAP,
     ("regex", "(?<name>x)"): _NAMES,
     ("regex", "(?<n>a)\\k<n>"): _NAMES,
 }
