@@ -5,11 +5,13 @@ from constrained.kernel.token_trie cimport TokenTrie, grow_uint
 
 cdef class ClassTrie
 cdef int DENSE_GROUP
-cdef void _refill(int* key, int* value, int size, int* parent, int* byte, int* classes, int n) noexcept nogil
+cdef int LARGE_RUN
 
 @cython.final
 cdef class ClassTrie:
     cdef int n
+    cdef int cap
+    cdef int size
     cdef long long bytes_held
     cdef int* cls
     cdef int* parent
@@ -21,9 +23,10 @@ cdef class ClassTrie:
     cdef int* group_at
     cdef int* dense
     cdef int* where
-    cdef int* before
-    cdef int* last
+    cdef int* slots
     cdef unsigned int* rows
-    cdef bint _number(self, TokenTrie trie, int* classes) noexcept nogil
+    cdef bint _number(self, TokenTrie trie) noexcept nogil
+    cdef int _new(self, int parent, int b) noexcept nogil
+    cdef int _find(self, int key, int b) noexcept nogil
     cdef bint _list_children(self) noexcept nogil
     cdef bint _sort_tokens(self, TokenTrie trie) noexcept nogil

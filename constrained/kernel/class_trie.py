@@ -11,7 +11,6 @@ automaton serves many tokens. Class node 0 is the root; a parent has a smaller n
                               ``TokenTrie.tk_node``: those below one trie node are a run, found by binary search
     dense[c]                  which of ``rows`` is the group as a row of bits, if it is large; else -1
     where[x]                  the class node of trie node ``x``
-    last[c], before[x]        the last of the trie nodes of a class node, and the one before each (0: none)
     cls[b]                    the class of a byte
 
 Immutable once built, shared by all grammars and threads. Cost for 128,000 tokens: 1-2 ms and 2-3 MB.
@@ -35,6 +34,20 @@ else:
 DENSE_GROUP = cython.declare(cython.int, 512)
 
 
+LARGE_RUN = cython.declare(cython.int, 20_000)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _hash(k: cython.int) -> cython.uint:
+    h: cython.uint = cython.cast(cython.uint, k) * 1640531527
+    if not cython.compiled:
+        h &= 0xFFFFFFFF
+    return h >> 13
+
+
 @cython.final
 @cython.cclass
 class ClassTrie:
@@ -52,9 +65,8 @@ class ClassTrie:
             free(self.group_at)
             free(self.dense)
             free(self.where)
-            free(self.before)
-            free(self.last)
             free(self.cls)
+            free(self.slots)
             free(self.rows)
 
     else:
@@ -62,7 +74,8 @@ class ClassTrie:
         def __new__(cls, *args):
             self = object.__new__(cls)
             self.parent = self.byte = self.child_off = self.child = self.where = None
-            self.before = self.last = self.cls = None
+            self.cls = self.slots = None
+            self.n = self.cap = self.size = 0
             self.group_off = self.group = self.group_at = self.dense = self.rows = None
             return self
 
@@ -76,96 +89,198 @@ class ClassTrie:
         for i in range(256):
             self.cls[i] = text[i]
         with cython.nogil:
-            i = self._number(trie, self.cls) and self._list_children() and self._sort_tokens(trie)
+            i = self._number(trie) and self._list_children() and self._sort_tokens(trie)
         if not i:
             raise MemoryError
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def _number(self, trie: TokenTrie, classes: cython.p_int) -> cython.bint:
-        """Find the class node of each trie node through a hash of (class node, class). False: out of memory."""
+    def _number(self, trie: TokenTrie) -> cython.bint:
+        """Find the class node of each trie node. False: out of memory.
+
+        The large subtrees are split first, so that there are runs to read four at a time: a node waits for its
+        parent's class node, which was found a moment ago.
+        """
         m: cython.int = trie.n_nodes
-        cap: cython.int = 1024
-        size: cython.int = 4096
-        n: cython.int = 1
+        word: cython.p_int = trie.word
+        end: cython.p_int = trie.end
+        n_tasks: cython.int = 1
+        n_runs: cython.int = 0
+        task_cap: cython.int = 256
+        run_cap: cython.int = 1024
+        i: cython.int
+        x: cython.int
+        q: cython.int = 0
+        a: cython.int = 0
+        b: cython.int = 0
+        c: cython.int = 0
+        d: cython.int = 0
+        end_a: cython.int = 0
+        end_b: cython.int = 0
+        end_c: cython.int = 0
+        end_d: cython.int = 0
+        depth: cython.int = trie.max_depth + 2
+        new: cython.p_int = cython.NULL if cython.compiled else None
+        tasks: cython.p_int = grow_int(new, task_cap)
+        runs: cython.p_int = grow_int(new, run_cap)
+        pa: cython.p_int = grow_int(new, depth)
+        pb: cython.p_int = grow_int(new, depth)
+        pc: cython.p_int = grow_int(new, depth)
+        pd: cython.p_int = grow_int(new, depth)
+        self.where = grow_int(self.where, m)
+        self.size = 8192
+        self.slots = grow_int(self.slots, 2 * self.size)
+        self.n = 0
+        if not (tasks and runs and pa and pb and pc and pd and self.where and self.slots):
+            return False
+        for i in range(self.size):
+            self.slots[2 * i] = -1
+        if self._new(-1, 0) < 0:
+            return False
+        self.where[0] = 0
+        tasks[0] = 0
+        while n_tasks > 0:
+            n_tasks -= 1
+            i = tasks[n_tasks]
+            x = i + 1
+            while x < end[i]:
+                pa[0] = self.where[i]
+                if not _place(self, x, word[x] & 255, 1, pa):
+                    return False
+                if n_tasks + 1 >= task_cap:
+                    task_cap = task_cap * 2
+                    tasks = grow_int(tasks, task_cap)
+                if n_runs + 1 >= run_cap:
+                    run_cap = run_cap * 2
+                    runs = grow_int(runs, run_cap)
+                if not (tasks and runs):
+                    return False
+                if end[x] - x > LARGE_RUN:
+                    tasks[n_tasks] = x
+                    n_tasks += 1
+                elif end[x] > x + 1:
+                    runs[n_runs] = x
+                    n_runs += 1
+                x = end[x]
+        while True:
+            if a >= end_a and q < n_runs:
+                a = runs[q]
+                pa[word[a] >> 8] = self.where[a]
+                end_a = end[a]
+                a += 1
+                q += 1
+            if b >= end_b and q < n_runs:
+                b = runs[q]
+                pb[word[b] >> 8] = self.where[b]
+                end_b = end[b]
+                b += 1
+                q += 1
+            if c >= end_c and q < n_runs:
+                c = runs[q]
+                pc[word[c] >> 8] = self.where[c]
+                end_c = end[c]
+                c += 1
+                q += 1
+            if d >= end_d and q < n_runs:
+                d = runs[q]
+                pd[word[d] >> 8] = self.where[d]
+                end_d = end[d]
+                d += 1
+                q += 1
+            if a >= end_a and b >= end_b and c >= end_c and d >= end_d:
+                break
+            while a < end_a and b < end_b and c < end_c and d < end_d:
+                i = _place(self, a, word[a] & 255, word[a] >> 8, pa)
+                i &= _place(self, b, word[b] & 255, word[b] >> 8, pb)
+                i &= _place(self, c, word[c] & 255, word[c] >> 8, pc)
+                i &= _place(self, d, word[d] & 255, word[d] >> 8, pd)
+                if i == 0:
+                    return False
+                a += 1
+                b += 1
+                c += 1
+                d += 1
+            if q < n_runs:
+                continue
+            i = 1
+            while a < end_a and i != 0:
+                i = _place(self, a, word[a] & 255, word[a] >> 8, pa)
+                a += 1
+            while b < end_b and i != 0:
+                i = _place(self, b, word[b] & 255, word[b] >> 8, pb)
+                b += 1
+            while c < end_c and i != 0:
+                i = _place(self, c, word[c] & 255, word[c] >> 8, pc)
+                c += 1
+            while d < end_d and i != 0:
+                i = _place(self, d, word[d] & 255, word[d] >> 8, pd)
+                d += 1
+            if i == 0:
+                return False
+        if cython.compiled:
+            free(tasks)
+            free(runs)
+            free(pa)
+            free(pb)
+            free(pc)
+            free(pd)
+            free(self.slots)
+            self.slots = cython.NULL
+        else:
+            self.slots = None
+        return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _new(self, parent: cython.int, b: cython.int) -> cython.int:
+        """A new class node; -1 when memory is out."""
+        c: cython.int = self.n
+        if c >= self.cap:
+            self.cap = 1024 if self.cap == 0 else self.cap * 2
+            self.parent = grow_int(self.parent, self.cap)
+            self.byte = grow_int(self.byte, self.cap)
+            if not (self.parent and self.byte):
+                return -1
+        self.parent[c] = parent
+        self.byte[c] = b
+        self.n = c + 1
+        return c
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _find(self, key: cython.int, b: cython.int) -> cython.int:
+        """The class node of a (class node, class), made if need be; -1 when memory is out."""
+        c: cython.int
         i: cython.int
         k: cython.int
-        c: cython.int
-        w: cython.int
-        p: cython.int
         h: cython.uint
-        parent: cython.p_int = grow_int(self.parent, cap)
-        byte: cython.p_int = grow_int(self.byte, cap)
-        where: cython.p_int = grow_int(self.where, m)
-        before: cython.p_int = grow_int(self.before, m)
-        last: cython.p_int = grow_int(self.last, cap)
-        stack: cython.p_int = grow_int(cython.NULL if cython.compiled else None, trie.max_depth + 2)
-        key: cython.p_int = grow_int(cython.NULL if cython.compiled else None, size)
-        value: cython.p_int = grow_int(cython.NULL if cython.compiled else None, size)
-        word: cython.p_int = trie.word
-        self.parent = parent
-        self.byte = byte
-        self.where = where
-        self.before = before
-        self.last = last
-        if not (parent and byte and where and before and last and stack and key and value):
-            return False
-        for i in range(size):
-            key[i] = -1
-        parent[0] = -1
-        byte[0] = 0
-        where[0] = 0
-        before[0] = 0
-        last[0] = 0
-        stack[0] = 0
-        for i in range(1, m):
-            w = word[i]
-            p = stack[(w >> 8) - 1]
-            k = p << 8 | classes[w & 255]
-            h = cython.cast(cython.uint, k) * 1640531527
-            if not cython.compiled:
-                h &= 0xFFFFFFFF
-            h = (h >> 15) & (size - 1)
-            while key[h] != k and key[h] != -1:
-                h = (h + 1) & (size - 1)
-            if key[h] == k:
-                c = value[h]
-            else:
-                if n >= cap:
-                    cap = cap * 2
-                    parent = grow_int(parent, cap)
-                    byte = grow_int(byte, cap)
-                    last = grow_int(last, cap)
-                    self.parent = parent
-                    self.byte = byte
-                    self.last = last
-                    if not (parent and byte and last):
-                        return False
-                c = n
-                parent[c] = p
-                byte[c] = w & 255
-                last[c] = 0
-                key[h] = k
-                value[h] = c
-                n += 1
-                if n * 2 > size:
-                    size = size * 4
-                    key = grow_int(key, size)
-                    value = grow_int(value, size)
-                    if not (key and value):
-                        return False
-                    _refill(key, value, size, parent, byte, classes, n)
-            stack[w >> 8] = c
-            where[i] = c
-            before[i] = last[c]
-            last[c] = i
-        self.n = n
-        if cython.compiled:
-            free(stack)
-            free(key)
-            free(value)
-        return True
+        if self.n * 2 >= self.size:
+            self.size = self.size * 4
+            self.slots = grow_int(self.slots, 2 * self.size)
+            if not self.slots:
+                return -1
+            for i in range(self.size):
+                self.slots[2 * i] = -1
+            for c in range(1, self.n):
+                k = self.parent[c] << 8 | self.cls[self.byte[c]]
+                h = _hash(k) & (self.size - 1)
+                while self.slots[2 * h] != -1:
+                    h = (h + 1) & (self.size - 1)
+                self.slots[2 * h] = k
+                self.slots[2 * h + 1] = c
+        h = _hash(key) & (self.size - 1)
+        while self.slots[2 * h] != -1:
+            if self.slots[2 * h] == key:
+                return self.slots[2 * h + 1]
+            h = (h + 1) & (self.size - 1)
+        c = self._new(key >> 8, b)
+        if c >= 0:
+            self.slots[2 * h] = key
+            self.slots[2 * h + 1] = c
+        return c
 
     @cython.cfunc
     @cython.nogil
@@ -242,7 +357,7 @@ class ClassTrie:
                 for i in range(off[c], off[c + 1]):
                     k = group[i]
                     self.rows[m + (k >> 5)] |= cython.cast(cython.uint, 1) << (k & 31)
-        self.bytes_held = 4 * (7 * cython.cast(cython.longlong, n) + 2 * trie.n_nodes + 2 * trie.n_tk + size)
+        self.bytes_held = 4 * (6 * cython.cast(cython.longlong, n) + trie.n_nodes + 2 * trie.n_tk + size)
         return True
 
     def memory(self):
@@ -254,22 +369,20 @@ class ClassTrie:
 
 
 @cython.cfunc
+@cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _refill(key: cython.p_int, value: cython.p_int, size: cython.int, parent: cython.p_int, byte: cython.p_int,
-            classes: cython.p_int, n: cython.int) -> cython.void:
-    i: cython.int
-    k: cython.int
-    h: cython.uint
-    for i in range(size):
-        key[i] = -1
-    for i in range(1, n):
-        k = parent[i] << 8 | classes[byte[i]]
-        h = cython.cast(cython.uint, k) * 1640531527
-        if not cython.compiled:
-            h &= 0xFFFFFFFF
-        h = (h >> 15) & (size - 1)
-        while key[h] != -1:
-            h = (h + 1) & (size - 1)
-        key[h] = k
-        value[h] = i
+def _place(trie: ClassTrie, x: cython.int, b: cython.int, depth: cython.int, path: cython.p_int) -> cython.int:
+    """Find the class node of trie node ``x`` at ``depth``, whose parent's is in ``path``; 0 when memory is out."""
+    k: cython.int = path[depth - 1] << 8 | trie.cls[b]
+    h: cython.uint = _hash(k) & (trie.size - 1)
+    c: cython.int
+    if trie.slots[2 * h] == k:
+        c = trie.slots[2 * h + 1]
+    else:
+        c = trie._find(k, b)
+        if c < 0:
+            return 0
+    path[depth] = c
+    trie.where[x] = c
+    return 1

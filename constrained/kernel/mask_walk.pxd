@@ -13,6 +13,7 @@ cdef int HOLE
 cdef int FAR_COUNT_LOW
 cdef int FAR_COUNT_HIGH
 cdef int BETWEEN_ROUNDS
+cdef int MAX_CELLS
 cdef int MANY_ROUNDS
 cdef int _fill_one(TokenAutomaton one, long long handle, unsigned int* out) except -1 nogil
 cdef long long _next_one(TokenAutomaton one, long long handle, int token) except -1 nogil
@@ -52,6 +53,8 @@ cdef class TokenAutomaton:
     cdef int mk_cap
     cdef int mk_table_size
     cdef int tables_seen
+    cdef int p_len
+    cdef int p_cap
     cdef int small
     cdef int n_runs
     cdef int run_cap
@@ -99,6 +102,8 @@ cdef class TokenAutomaton:
     cdef unsigned int** w_row
     cdef int** xl
     cdef void** w_tokens
+    cdef void** p_tokens
+    cdef bint counted
     cdef unsigned char* marks
     cdef int _forget(self) except -1 nogil
     cdef int _out_of_memory(self) except -1 nogil
@@ -124,8 +129,14 @@ cdef class TokenAutomaton:
     cdef int _gather(self, int e, int b, RegionTokens wide) except -1 nogil
     cdef int _read_partitions(self) except -1
     cdef int _need_numbers(self, int count, int cells) except -1 nogil
+    cdef int _number(self, int t, int n) except -1 nogil
+    cdef int _describe(self, int t, int region) except -1 nogil
     cdef bint _explore(self, int u, int region) except -1 nogil
     cdef int _build_wide(self, int u, int region, int x) except -1 nogil
+    cdef int _find_tokens(self, int w, int u, int region, int x) except -1 nogil
+    cdef int _make_own(self, int region, int x) except -1
+    cdef int _run_own(self, RegionTokens one, int u, int region) except -1 nogil
+    cdef int _recall(self, RegionTokens one) except -1 nogil
     cdef int _new_wide(self) except -1 nogil
     cdef int _locate(self, int w, int region, int x) except -1 nogil
     cdef int _look(self) except -1

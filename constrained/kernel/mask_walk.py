@@ -55,6 +55,7 @@ HOLE = cython.declare(cython.int, 2)
 FAR_COUNT_LOW = cython.declare(cython.int, 0x3FFFFFF0)
 FAR_COUNT_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
 BETWEEN_ROUNDS = cython.declare(cython.int, 1 << 24)
+MAX_CELLS = cython.declare(cython.int, 2048)
 MANY_ROUNDS = cython.declare(cython.int, 1 << 24)
 
 
@@ -118,6 +119,7 @@ class TokenAutomaton:
             free(self.w_row)
             free(self.xl)
             free(self.w_tokens)
+            free(self.p_tokens)
             free(self.marks)
 
     else:
@@ -197,6 +199,7 @@ class TokenAutomaton:
             self.kept = []
             self._look()
         self.w_len = 0
+        self.p_len = 0
         self.x_len = 0
         self.n_lists = 0
         self.mk_len_used = 0
@@ -774,64 +777,86 @@ class TokenAutomaton:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
+    def _number(self, t: cython.int, n: cython.int) -> cython.int:
+        """The number of hole node ``t``, from 1 as they are met; ``n`` have one. A new one gets ``n + 1``."""
+        self._need_numbers(n + 1, self.tb_len + 3)
+        if self.nu_gen[t] != self.numbering:
+            self.nu_gen[t] = self.numbering
+            self.nu[t] = n + 1
+            self.st_node[n] = t
+        return self.nu[t]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _describe(self, t: cython.int, region: cython.int) -> cython.int:
+        """Append hole node ``t`` to ``tb``: the number of its way out and BETWEEN_ROUNDS, the row of what is inside.
+
+        Clears ``counted`` where rounds cannot be counted along a path: each node must be either between rounds of
+        the region's loop or within one.
+        """
+        k: cython.int = 0
+        r: cython.int = self.a.restrict(t, region, False)
+        if r != 0:
+            while k < self.n_ways and self.ways[k] != r:
+                k += 1
+            if k == self.n_ways:
+                self._need_numbers(k + 1, 0)
+                self.ways[k] = r
+                self.n_ways += 1
+            k += 1
+        r = self.a.restrict(t, region, True)
+        if r != 0:
+            if self.a.n_len[r] != 1:
+                self.counted = False
+            if self.a.d_loop[self.a.el_d[self.a.n_off[r]]] >= 0:
+                k |= BETWEEN_ROUNDS
+            r = self.a.row_of(r)
+        self._need_numbers(0, self.tb_len + 2)
+        self.tb[self.tb_len] = k
+        self.tb[self.tb_len + 1] = r
+        self.tb_len += 2
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
     def _explore(self, u: cython.int, region: cython.int) -> cython.bint:
         """Write the region's automaton from ``u`` into ``tb``, as ``RegionTokens`` wants it; ways out into ``ways``.
 
-        States are numbered as they are met, so equal automata give equal tables. Returns whether each state is either
-        between rounds of its loop or within one round, so that rounds can be counted along a path.
+        States are numbered as they are met, so equal automata give equal tables. False: it is larger than MAX_CELLS.
         """
         i: cython.int = 0
         j: cython.int
-        r: cython.int
         t: cython.int
-        k: cython.int
+        at: cython.int
         row: cython.int
         count: cython.int = 1
         lo: cython.int = self.rg_off[region]
         n_classes: cython.int = self.rg_off[region + 1] - lo
-        counted: cython.bint = True
+        self.counted = True
         self.n_ways = 0
         self.tb_len = 0
-        self._need_numbers(1, n_classes + 1)
         self.numbering += 1
-        self.st_node[0] = u
-        self.nu_gen[u] = self.numbering
-        self.nu[u] = 1
+        self._number(u, 0)
         while i < count:
-            self._need_numbers(count + n_classes, self.tb_len + n_classes + 1)
-            r = self.a.restrict(self.st_node[i], region, False)
-            k = 0
-            if r != 0:
-                while k < self.n_ways and self.ways[k] != r:
-                    k += 1
-                if k == self.n_ways:
-                    self.ways[k] = r
-                    self.n_ways += 1
-                k += 1
-            r = self.a.restrict(self.st_node[i], region, True)
+            if self.tb_len + n_classes > MAX_CELLS:
+                return False
+            at = self.tb_len
+            self._describe(self.st_node[i], region)
             i += 1
-            if r != 0:
-                if self.a.n_len[r] != 1:
-                    counted = False
-                if self.a.d_loop[self.a.el_d[self.a.n_off[r]]] >= 0:
-                    k |= BETWEEN_ROUNDS
-            self.tb[self.tb_len] = k
-            self.tb_len += 1
-            row = 0 if r == 0 else self.a.row_of(r)
+            row = self.tb[at + 1]
+            self.tb_len = at + 1
             for j in range(n_classes):
-                t = 0 if r == 0 else self.a.step(row, self.a.cls[self.rg_first[lo + j]])
+                t = 0 if row == 0 else self.a.step(row, self.a.cls[self.rg_first[lo + j]])
                 if t != 0:
-                    t = self.a.row_node[t // self.a.n_classes]
-                    self._need_numbers(count + n_classes, self.tb_len + n_classes + 1)
-                    if self.nu_gen[t] != self.numbering:
-                        self.nu_gen[t] = self.numbering
-                        self.st_node[count] = t
-                        count += 1
-                        self.nu[t] = count
-                    t = self.nu[t]
+                    t = self._number(self.a.row_node[t // self.a.n_classes], count)
+                    if t > count:
+                        count = t
+                self._need_numbers(0, self.tb_len + 1)
                 self.tb[self.tb_len] = t
                 self.tb_len += 1
-        return counted
+        return True
 
     @cython.cfunc
     @cython.nogil
@@ -842,32 +867,133 @@ class TokenAutomaton:
         A loop's count near a bound does not make another automaton: the one of a far count is used, and the tokens
         and ways out are cut by the rounds they take (``least`` rounds before an end, ``most`` in all).
         """
-        w: cython.int
-        loop: cython.int = -1
-        c: cython.int = 0
+        w: cython.int = self._new_wide()
+        loop: cython.int = self.a.d_loop[self.a.el_d[self.a.n_off[u]]]
+        c: cython.int = self.a.el_c[self.a.n_off[u]]
         least: cython.int = 0
         most: cython.int = MANY_ROUNDS
-        counted: cython.bint
-        if self.a.d_loop[self.a.el_d[self.a.n_off[u]]] >= 0 and self.a.el_c[self.a.n_off[u]] < FAR_COUNT_LOW:
-            loop = self.a.d_loop[self.a.el_d[self.a.n_off[u]]]
-            c = self.a.el_c[self.a.n_off[u]]
-            if self.a.l_max[loop] >= 0 and self.a.l_max[loop] - c <= self.a.far:
-                most = self.a.l_max[loop] - c
-            if self.a.l_min[loop] > c:
-                least = self.a.l_min[loop] - c
-            counted = self._explore(self._hole_node(self.a.el_d[self.a.n_off[u]], FAR_COUNT_HIGH), region)
-            if not counted:
+        if loop >= 0 and c < FAR_COUNT_LOW:
+            self._find_tokens(w, self._hole_node(self.a.el_d[self.a.n_off[u]], FAR_COUNT_HIGH), region, x)
+            if self.counted:
+                if self.a.l_max[loop] >= 0 and self.a.l_max[loop] - c <= self.a.far:
+                    most = self.a.l_max[loop] - c
+                if self.a.l_min[loop] > c:
+                    least = self.a.l_min[loop] - c
+            else:
                 loop = -1
-                least = 0
-                most = MANY_ROUNDS
-                self._explore(u, region)
+                self._find_tokens(w, u, region, x)
         else:
-            self._explore(u, region)
-        w = self._new_wide()
-        self._locate(w, region, x)
+            loop = -1
+            self._find_tokens(w, u, region, x)
         self._enter_wide(w, cython.cast(RegionTokens, self.w_tokens[w]), loop, c, least, most)
         self.a.memo_put(16 + 3 * self.generation, u, x, w)
         return w
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _find_tokens(self, w: cython.int, u: cython.int, region: cython.int, x: cython.int) -> cython.int:
+        """Enter the ``RegionTokens`` of ``u`` below ``x`` in ``w_tokens``; sets ``ways`` and ``counted``."""
+        p: cython.int = self.a.memo_get(18 + 3 * self.generation, u, x)
+        if p == -2:
+            if self._explore(u, region):
+                self._locate(w, region, x)
+                return 0
+            # a large automaton (all letters of all scripts): tokens meet a small part of it, so do without the table
+            p = self.p_len
+            with cython.gil:
+                self._make_own(region, x)
+            self._run_own(cython.cast(RegionTokens, self.p_tokens[p]), u, region)
+            self.p_len = p + 1
+            self.a.memo_put(18 + 3 * self.generation, u, x, p)
+        self._recall(cython.cast(RegionTokens, self.p_tokens[p]))
+        self.w_tokens[w] = self.p_tokens[p]
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _make_own(self, region: cython.int, x: cython.int) -> cython.int:
+        """A ``RegionTokens`` that is not shared, still empty, at the end of ``p_tokens``."""
+        one: RegionTokens = RegionTokens(self.t, self.tables.class_trie(self.t, self.rg_number[region]), x)
+        if self.p_len >= self.p_cap:
+            self.p_cap = 16 if self.p_cap == 0 else self.p_cap * 2
+            if cython.compiled:
+                self.p_tokens = cython.cast(cython.pp_void,
+                                            realloc(self.p_tokens, self.p_cap * cython.sizeof(cython.p_void)))
+            else:
+                self.p_tokens = (self.p_tokens or []) + [None] * (self.p_cap - len(self.p_tokens or []))
+            if not self.p_tokens:
+                raise MemoryError
+        self.kept.append(one)
+        if cython.compiled:
+            self.p_tokens[self.p_len] = cython.cast(cython.p_void, one)
+        else:
+            self.p_tokens[self.p_len] = one
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _run_own(self, one: RegionTokens, u: cython.int, region: cython.int) -> cython.int:
+        """Read the class trie with the automaton itself; ``tb`` has two ints for each state that is met."""
+        i: cython.int = 0
+        j: cython.int
+        c: cython.int
+        t: cython.int
+        row: cython.int
+        rounds: cython.int
+        count: cython.int = 1
+        self.counted = True
+        self.n_ways = 0
+        self.tb_len = 0
+        self.numbering += 1
+        self._number(u, 0)
+        self._describe(u, region)
+        if not one.add(one.classes.where[one.root], 1, 0, 0):
+            self._out_of_memory()
+        # al_need is the state's number while the list grows
+        while i < one.n_alive:
+            row = self.tb[2 * one.al_need[i] - 1]
+            rounds = one.al_rounds[i]
+            c = one.al_c[i]
+            i += 1
+            if row == 0:
+                continue
+            for j in range(one.classes.child_off[c], one.classes.child_off[c + 1]):
+                c = one.classes.child[j]
+                t = self.a.step(row, self.a.cls[one.classes.byte[c]])
+                if t == 0:
+                    continue
+                t = self._number(self.a.row_node[t // self.a.n_classes], count)
+                if t > count:
+                    count = t
+                    self._describe(self.st_node[t - 1], region)
+                if not one.add(c, t, 0, rounds + (1 if self.tb[2 * t - 2] & BETWEEN_ROUNDS else 0)):
+                    self._out_of_memory()
+        for i in range(one.n_alive):
+            t = self.tb[2 * one.al_need[i] - 2]
+            one.al_need[i] = one.al_rounds[i] + (0 if t & BETWEEN_ROUNDS else 1)
+            one.al_way[i] = t & (BETWEEN_ROUNDS - 1)
+        one.counted = self.counted
+        one.n_own = self.n_ways
+        one.ways = grow_int(one.ways, self.n_ways + 1)
+        if not one.ways or not one.finish():
+            self._out_of_memory()
+        for i in range(self.n_ways):
+            one.ways[i] = self.ways[i]
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _recall(self, one: RegionTokens) -> cython.int:
+        i: cython.int
+        self._need_numbers(one.n_own, 0)
+        for i in range(one.n_own):
+            self.ways[i] = one.ways[i]
+        self.n_ways = one.n_own
+        self.counted = one.counted
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -1742,10 +1868,10 @@ def next_many(automata: list, handles: cython.longlong[::1], tokens: cython.int[
 _COUNTERS = """
 vocab_size words n_sets generation max_mask_bytes max_walk_nodes visited nu_cap st_cap numbering tb_len tb_cap
 n_ways n_tasks task_cap n_rest rest_cap w_len w_cap x_len x_cap n_lists list_cap mk_len_used mk_cap
-mk_table_size tables_seen small n_runs run_cap run_nodes pool_len pool_cap
+mk_table_size tables_seen p_len p_cap small n_runs run_cap run_nodes pool_len pool_cap counted
 """.split()
 _POINTERS = """
 nu nu_gen st_node ways tb rg_off rg_first rg_number class_off class_bytes path path_b path_c path_d run_x
 run_row task_x task_node rest_d rest_n rest_c first w_exit w_nexit x_v x_w x_way x_least x_most xl_len
-mk_count mk_off mk_hash mk_table scratch set_rows stop_row pool w_row xl w_tokens marks
+mk_count mk_off mk_hash mk_table scratch set_rows stop_row pool w_row xl w_tokens p_tokens marks
 """.split()

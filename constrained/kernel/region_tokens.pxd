@@ -31,6 +31,7 @@ cdef class RegionTokens:
     cdef int lo
     cdef int hi
     cdef int number
+    cdef int n_own
     cdef long long bytes_held
     cdef unsigned long long hash
     cdef int* cells
@@ -42,6 +43,7 @@ cdef class RegionTokens:
     cdef int* ways
     cdef unsigned int** rows
     cdef int** lists
+    cdef int** stands
     cdef bint add(self, int c, int need, int way, int rounds) noexcept nogil
     cdef bint run(self, const unsigned char* partition, int n_classes, int* cells, int n_cells) noexcept nogil
     cdef bint finish(self) noexcept nogil
@@ -51,6 +53,7 @@ cdef class RegionTokens:
     cdef int* leaving(self, TokenTrie trie, int number, int b) noexcept nogil
     cdef int* _list(self, TokenTrie trie, int number, int b) noexcept nogil
     cdef int* _near(self, TokenTrie trie, int number, int b) noexcept nogil
+    cdef int* _members(self, TokenTrie trie, int number) noexcept nogil
     cdef int* _among(self, TokenTrie trie, int number, int b) noexcept nogil
 
 @cython.final

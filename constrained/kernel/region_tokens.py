@@ -64,6 +64,10 @@ class RegionTokens:
                 for i in range(self.deepest + 2):
                     free(self.rows[i])
                 free(self.rows)
+            if self.stands:
+                for i in range(self.n_ways + 1):
+                    free(self.stands[i])
+                free(self.stands)
             if self.lists:
                 for i in range(256 * (self.n_ways + 1)):
                     free(self.lists[i])
@@ -75,9 +79,9 @@ class RegionTokens:
             self = object.__new__(cls)
             self.guard = cython.pymutex()
             self.cells = self.al_c = self.al_need = self.al_way = self.al_rounds = self.standing = self.ways = None
-            self.rows = self.lists = None
+            self.rows = self.lists = self.stands = None
             self.n_alive = self.alive_cap = self.n_ways = self.deepest = self.n_cells = self.bytes_held = 0
-            self.lo = self.hi = self.number = 0
+            self.lo = self.hi = self.number = self.n_own = self.root = 0
             self.hash = 0
             self.counted = False
             return self
@@ -194,7 +198,8 @@ class RegionTokens:
         self.standing = grow_int(self.standing, k)
         self.rows = _row_pointers(self.deepest + 2)
         self.lists = _list_pointers(256 * (self.n_ways + 1))
-        if not (self.standing and self.rows and self.lists):
+        self.stands = _list_pointers(self.n_ways + 1)
+        if not (self.standing and self.rows and self.lists and self.stands):
             return False
         for i in range(k):
             self.standing[i] = 0
@@ -304,7 +309,11 @@ class RegionTokens:
         found: cython.p_int
         for i in range(self.deepest + 1):
             n += self.standing[number * (self.deepest + 1) + i]
-        if n <= FEW:
+        if n == 0:
+            buf = grow_int(buf, 1)
+            if buf:
+                buf[0] = 0
+        elif n <= FEW:
             buf = self._near(trie, number, b)
         else:
             buf = self._among(trie, number, b)
@@ -339,42 +348,103 @@ class RegionTokens:
     @cython.exceptval(check=False)
     def _near(self, trie: TokenTrie, number: cython.int, b: cython.int) -> cython.p_int:
         """How many there are, then node and rounds of each, from the few class nodes where the way out stands open."""
-        child_off: cython.p_int = self.classes.child_off
-        child: cython.p_int = self.classes.child
-        cls: cython.p_int = self.classes.cls
-        byte: cython.p_int = self.classes.byte
-        before: cython.p_int = self.classes.before
-        end: cython.int = trie.end[self.root]
-        a: cython.int
-        c: cython.int
-        j: cython.int
-        x: cython.int
+        i: cython.int
         n: cython.int = 0
-        cap: cython.int = 16
-        buf: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 2 * cap + 1)
+        x: cython.int
+        y: cython.int
+        stand: cython.p_int
+        buf: cython.p_int = cython.NULL if cython.compiled else None
+        if not self.stands[number]:
+            self.stands[number] = self._members(trie, number)
+        stand = self.stands[number]
+        if not stand:
+            return buf
+        buf = grow_int(buf, 2 * stand[0] + 1)
         if not buf:
             return buf
+        for i in range(stand[0]):
+            y = stand[2 * i + 1]
+            x = y + 1
+            while x < trie.end[y] and (trie.word[x] & 255) < b:
+                x = trie.end[x]
+            if x < trie.end[y] and (trie.word[x] & 255) == b:
+                buf[2 * n + 1] = x
+                buf[2 * n + 2] = stand[2 * i + 2]
+                n += 1
+        buf[0] = n
+        return buf
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _members(self, trie: TokenTrie, number: cython.int) -> cython.p_int:
+        """How many trie nodes stand at a way out, then node and rounds of each: level by level from the root."""
+        path: cython.p_int = grow_int(cython.NULL if cython.compiled else None, trie.max_depth + 2)
+        nodes: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 64)
+        below: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 64)
+        found: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 65)
+        swap: cython.p_int
+        cap: cython.int = 64
+        room: cython.int = 32
+        depth: cython.int
+        top: cython.int = self.classes.where[self.root]
+        a: cython.int
+        c: cython.int
+        i: cython.int
+        k: cython.int
+        n: cython.int
+        m: cython.int = 0
+        x: cython.int
+        if not (path and nodes and below and found):
+            return cython.NULL if cython.compiled else None
         for a in range(self.n_alive):
             if self.al_way[a] != number:
                 continue
+            depth = 0
             c = self.al_c[a]
-            for j in range(child_off[c], child_off[c + 1]):
-                if cls[byte[child[j]]] != cls[b]:
-                    continue
-                x = self.classes.last[child[j]]
-                while x > self.root:
-                    if x < end and (trie.word[x] & 255) == b:
-                        if n >= cap:
-                            cap = cap * 2
-                            buf = grow_int(buf, 2 * cap + 1)
-                            if not buf:
-                                return buf
-                        buf[2 * n + 1] = x
-                        buf[2 * n + 2] = self.al_rounds[a]
-                        n += 1
-                    x = before[x]
-        buf[0] = n
-        return buf
+            while c != top:
+                path[depth] = c
+                depth += 1
+                c = self.classes.parent[c]
+            nodes[0] = self.root
+            n = 1
+            while depth > 0:
+                depth -= 1
+                c = self.classes.cls[self.classes.byte[path[depth]]]
+                k = 0
+                for i in range(n):
+                    x = nodes[i] + 1
+                    while x < trie.end[nodes[i]]:
+                        if self.classes.cls[trie.word[x] & 255] == c:
+                            if k >= cap:
+                                cap = cap * 2
+                                nodes = grow_int(nodes, cap)
+                                below = grow_int(below, cap)
+                                if not (nodes and below):
+                                    return cython.NULL if cython.compiled else None
+                            below[k] = x
+                            k += 1
+                        x = trie.end[x]
+                swap = nodes
+                nodes = below
+                below = swap
+                n = k
+            if m + n > room:
+                room = 2 * (m + n)
+                found = grow_int(found, 2 * room + 1)
+                if not found:
+                    return found
+            for i in range(n):
+                found[2 * m + 1] = nodes[i]
+                found[2 * m + 2] = self.al_rounds[a]
+                m += 1
+        found[0] = m
+        if cython.compiled:
+            free(path)
+            free(nodes)
+            free(below)
+        self.bytes_held += 8 * m
+        return found
 
     @cython.cfunc
     @cython.nogil
