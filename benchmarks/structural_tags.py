@@ -5,8 +5,8 @@
 Each engine gets the same functions as one structural tag in its own form: a dict for this library, JSON for XGrammar
 (one thread, no cache), ``StructTag.to_grammar`` for llguidance (text triggers). The vocabulary's own tables are there
 from the start. "compile + first mask" is wall and processor time, the least of the repeats (XGrammar with 500 functions
-runs once). Masks in free text: ``docs/design.md`` token by token through a fresh grammar, so first visits are in it; a token's time
-is the least of the repeats, each of which begins with a fresh grammar.
+runs once). Masks in free text: ``docs/design.md`` token by token through a fresh grammar, so first visits are in it; a
+token's time is the least of the repeats, each of which begins with a fresh grammar.
 """
 
 from __future__ import annotations
