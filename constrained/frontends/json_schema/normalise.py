@@ -806,12 +806,12 @@ def _name(value: Any) -> str:
 
 
 _CONTENT = frozenset("type minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength enum "
-                     "const".split())
+                     "const minItems maxItems".split())
 _SILENT = frozenset("title description default examples $comment deprecated readOnly writeOnly".split())
 
 
-def _content(schema: dict[str, Any]) -> tuple[Any, ...] | None:
-    """What a schema without sub-schemas says, to be compared; None where it says more than a few simple things."""
+def _content(schema: dict[str, Any], depth: int = 1) -> tuple[Any, ...] | None:
+    """What a schema says, to be compared; None where it says more than a few simple things, of itself and its items."""
     found: list[tuple[Any, ...]] = []
     for key, value in schema.items():
         if key in _CONTENT:
@@ -823,6 +823,11 @@ def _content(schema: dict[str, Any]) -> tuple[Any, ...] | None:
             elif kind is dict:
                 return None
             found.append((key, kind, value))
+        elif key == "items" and type(value) is dict and depth:
+            inner = _content(value, depth - 1)
+            if inner is None:
+                return None
+            found.append((key, dict, inner))
         elif key not in _SILENT:
             return None
     if len(found) > 1:
