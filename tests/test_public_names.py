@@ -87,7 +87,7 @@ def test_a_module_defines_what_it_lists(name: str) -> None:
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             bound.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.Assign):
-            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            names = [name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)]
             bound.update(names)
             if "__all__" in names:
                 listed = ast.literal_eval(node.value)

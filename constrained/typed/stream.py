@@ -120,6 +120,8 @@ class Assembler:
         output = self._call.output
         if output is None:
             return Result(text, finish_reason=ending.finish_reason, **known)
+        if ending.finish_reason != "stop" and self._scanner is not None and not self._wants_events:
+            self._scanner.feed(text)
         if ending.finish_reason != "stop" and not (self._scanner is not None and self._scanner.done):
             partial = text if self._scanner is None else self._scanner.snapshot
             return Truncated(None, finish_reason=ending.finish_reason,
@@ -133,9 +135,7 @@ class Assembler:
     def _text(self, piece: Piece, events: list[Event]) -> None:
         self._end_reasoning(events)
         self._content.append(piece.text)
-        if not self._wants_events:
-            if self._scanner is not None:
-                self._scanner.feed(piece.text)
+        if not self._wants_events:  # read only where the text turns out to be cut
             return
         self._snapshot += piece.text
         if self._scanner is None:

@@ -122,17 +122,16 @@ class EBNF(TextType):
 
 @dataclass(frozen=True, slots=True)
 class Lark(TextType):
-    """Text of a Lark grammar."""
+    """Text of a Lark grammar (``docs/lark.md``). ``mode`` None: the front end's own."""
 
     text: str
+    start: str = "start"
+    mode: str | None = None
 
     def grammar(self) -> Grammar:
         """Raises ``GrammarSyntaxError``."""
-        read: Any = getattr(Grammar, "from_lark", None)
-        if read is None:
-            raise AnnotationError("this version reads no Lark grammars", hint="write the grammar as EBNF(...)")
-        grammar: Grammar = read(self.text)
-        return grammar
+        options = {} if self.mode is None else {"mode": self.mode}
+        return Grammar.from_lark(self.text, start=self.start, **options)
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -29,6 +29,8 @@ SCHEMAS: dict[str, Any] = {
     "nested": {"$defs": {"n": {"type": "object", "properties": {"name": {"type": "string"}, "rest": {
         "type": "array", "items": {"$ref": "#/$defs/n"}}}, "required": ["name", "rest"]}}, "$ref": "#/$defs/n"},
     "number": {"type": "number"},
+    "bounded": {"type": "object", "required": ["name", "age", "abc"], "properties": {
+        name: {"type": "string", "minLength": 2, "maxLength": 9} for name in ("name", "age", "abc")}},
 }
 
 

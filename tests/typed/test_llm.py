@@ -34,7 +34,7 @@ from constrained.typed.llm import LLM
 from constrained.typed.output_type import output_type
 from constrained.typed.results import Failed, Truncated
 from constrained.typed.sources import _Progress
-from constrained.typed.types import EBNF, Choice, JsonSchema, Regex
+from constrained.typed.types import EBNF, Choice, JsonSchema, Lark, Regex
 from tests.typed.models import needs_kernels
 from tests.typed.tiny import tiny_model
 
@@ -100,11 +100,20 @@ def test_values_are_of_their_type(tiny: LLM, kind: Any) -> None:
 @pytest.mark.parametrize(("kind", "pattern"), [
     (Regex(r"\d{3}-\d{4}"), r"[0-9]{3}-[0-9]{4}"), (Choice("yes", "no"), "yes|no"), (Choice(["one"]), "one"),
     (EBNF('root ::= "a"+ b\nb ::= "b" | "c"'), "a+[bc]"), (re.compile("x[yz]"), "x[yz]"),
-    (Annotated[str, Regex("q+")], "q+"), (cd.Grammar.from_regex("[0-9]{2}"), "[0-9]{2}"),
+    (Annotated[str, Regex("q+")], "q+"),
+    (cd.Grammar.from_regex("[0-9]{2}"), "[0-9]{2}"),
 ])
 def test_plain_texts(tiny: LLM, kind: Any, pattern: str) -> None:
     result = tiny.generate("x", kind, temperature=1.0, seed=3)
     assert re.fullmatch(pattern, result.output) and result.output == result.text
+
+
+def test_lark(tiny: LLM) -> None:
+    pytest.importorskip("lark")
+    grammar = Lark('start: "a" B\nB: /[xy]{2,9}/')
+    assert re.fullmatch("a[xy]{2,9}", tiny.generate("x", grammar, temperature=1.0, seed=1).output)
+    with pytest.raises(cd.GrammarSyntaxError):
+        tiny.generate("x", Lark("start: missing"))
 
 
 def test_text_types_in_models(tiny: LLM) -> None:
