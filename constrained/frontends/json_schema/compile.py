@@ -22,7 +22,7 @@ from constrained.limits import Limits
 _JSON = (str, bytes, bytearray, dict, list, tuple, bool, int, float, Decimal, type(None))
 """What is read as a schema of JSON, or refused as a wrong one; anything else is meant as a type."""
 
-__all__ = ["build", "from_json_schema", "normalise_schema", "read_schema", "schema_text"]
+__all__ = ["build", "from_json_schema", "normalise_schema", "read_document", "read_schema", "schema_text"]
 
 
 def from_json_schema(
@@ -73,15 +73,8 @@ def build(
 ) -> tuple[RuleSet, Normaliser]:
     """The rules, and the normaliser with its notes. A type is read by ``constrained.frontends.python_types``."""
     limits = limits or Limits()
-    if isinstance(schema, _JSON):
-        value = read_schema(schema, limits)
-        dialect = find_dialect(draft, value, registry)
-        notes: list[tuple[str, str]] = []
-    else:
-        from constrained.frontends.python_types.translate import translated
-
-        value, notes = translated(schema, limits, unsupported, spelling.get("max_number_digits", 400))
-        dialect, registry = PYTHON_TYPES, None
+    value, dialect, notes = read_document(schema, draft, registry, limits, unsupported,
+                                          spelling.get("max_number_digits", 400))
     try:
         policy = TextPolicy(integer_as_float=dialect.float_integers, **spelling)
     except (TypeError, ValueError) as error:
@@ -95,6 +88,19 @@ def build(
         raise UnsatisfiableSchemaError(str(error)) from None
     except RecursionError:
         raise GrammarLimitError("max_nesting", limits.max_nesting, "the schema is nested too deeply") from None
+
+
+def read_document(schema: Any, draft: str | None, registry: Any, limits: Limits, unsupported: str = "error",
+                  max_number_digits: int = 400) -> tuple[Any, Dialect, list[tuple[str, str]]]:
+    """A schema of JSON or a type as a value, its dialect, and what of a type is not enforced (pointer, reason)."""
+    if isinstance(schema, _JSON):
+        value = read_schema(schema, limits)
+        return value, find_dialect(draft, value, registry), []
+    from constrained.frontends.python_types.translate import translated  # only where a type is given
+
+    digits = max_number_digits if isinstance(max_number_digits, int) and max_number_digits > 0 else 1
+    value, notes = translated(schema, limits, unsupported, digits)
+    return value, PYTHON_TYPES, notes
 
 
 def normalise_schema(value: Any, dialect: Dialect, limits: Limits, unsupported: str, assert_formats: bool,

@@ -7,11 +7,11 @@ that stands in several places of the tag is read once.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from constrained.errors import SchemaError, UnsatisfiableGrammarError, UnsatisfiableSchemaError
-from constrained.frontends.json_schema.compile import normalise_schema, read_schema
-from constrained.frontends.json_schema.dialects import find_dialect
+from constrained.frontends.json_schema.compile import normalise_schema, read_document
 from constrained.frontends.json_schema.emit import Emitter
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.policy import TextPolicy
@@ -96,8 +96,8 @@ class Contents:
         return self._first["json", policy]
 
     def _read(self, schema: Any, style: str, policy: TextPolicy, prefix: str) -> Expr:
-        value = read_schema(schema, self.limits)
-        dialect = find_dialect(None, value, None)
+        value, dialect, _ = read_document(schema, None, None, self.limits)
+        policy = policy if dialect.float_integers else replace(policy, integer_as_float=False)
         normaliser = normalise_schema(value, dialect, self.limits, "error", True, None)
         try:
             root = normaliser.at(normaliser.document.root_place())

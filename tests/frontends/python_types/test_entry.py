@@ -134,3 +134,25 @@ def test_none_and_wrong_schemas() -> None:
 def test_pydantic_is_imported_only_for_types(code: str) -> None:
     done: Any = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_types_inside_structural_tags() -> None:
+    tag = {"type": "structural_tag", "format": {"type": "sequence", "elements": [
+        {"type": "const_string", "value": "x"}, {"type": "json_schema", "json_schema": list[int]}]}}
+    grammar = cd.GrammarCompiler(byte_vocabulary()).compile_grammar(cd.Grammar.from_structural_tag(tag))
+    assert accepts(grammar, "x[1]") and not accepts(grammar, "x[1.0]") and not accepts(grammar, 'x["a"]')
+
+
+def test_wrong_options_are_refused_as_for_schemas() -> None:
+    for options in ({"max_number_digits": -1}, {"max_number_digits": "a"}, {"string_escapes": "b"},
+                    {"unsupported": "c"}):
+        with pytest.raises(cd.SchemaError):
+            cd.Grammar.from_type(Decimal, **options)
+
+
+def test_types_deeper_than_pydantic_goes_are_a_limit() -> None:
+    annotation: Any = int
+    for _ in range(3000):
+        annotation = list[annotation]
+    with pytest.raises(cd.GrammarLimitError, match="deep"):
+        cd.Grammar.from_type(annotation)
