@@ -117,6 +117,9 @@ class _Answer:
         head = json.dumps({**self.head, "object": "chat.completion.chunk"})[:-1]
         tail = ', "usage": null}\n\n' if self.chat.include_usage else "}\n\n"
         plain = self.chat.logprobs is None
+        # the commonest chunk, all but its text
+        before = [f'data: {head}, "choices": [{{"index": {i}, "delta": {{"content": ' for i in range(len(self.choices))]
+        after = '}, "logprobs": null, "finish_reason": null}]' + tail
         yield "".join(_chunk(head, tail, i, {"role": "assistant", "content": ""})
                       for i in range(len(self.choices))).encode()
         while events:
@@ -128,6 +131,9 @@ class _Answer:
                                                "refusal": None}
                 for delta in deltas or ([TextDelta("")] if event.logprobs else []):
                     if isinstance(delta, ToolCallEnd):
+                        continue
+                    if plain and isinstance(delta, TextDelta):
+                        parts.append(f"{before[event.index]}{json.dumps(delta.text)}{after}")
                         continue
                     parts.append(_chunk(head, tail, event.index, _delta(choice, delta), logprobs))
                     logprobs = None

@@ -19,6 +19,7 @@ import pickle
 import sys
 import time
 from collections import OrderedDict
+from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -39,7 +40,7 @@ __all__ = ["CompileService", "Compiled"]
 KNOWN_ERRORS = 2_000
 START_SECONDS = 60.0
 
-WALL = 1.9
+WALL = 1.7
 """Times ``compile_seconds``: how long a grammar may take from its arrival, waiting included."""
 
 SLOW_IS_KNOWN = 30.0
@@ -83,8 +84,13 @@ class CompileService:
         self._closed = False
 
     async def start(self) -> None:
-        """Start the workers: one more than may work at once, so that a killed one is replaced without a wait."""
-        await asyncio.gather(*(self._new_worker() for _ in range(self.settings.compile_workers + 1)))
+        """Start the workers: one more than may work at once, so that a killed one is replaced without a wait.
+
+        Returns when the first is ready.
+        """
+        await self._new_worker()
+        for _ in range(self.settings.compile_workers):
+            self._in_background(self._new_worker())
 
     async def close(self) -> None:
         """End the workers."""
@@ -214,7 +220,10 @@ class CompileService:
             await self._end(worker)
             await self._new_worker()
 
-        task = asyncio.create_task(again())
+        self._in_background(again())
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)
 
