@@ -24,7 +24,7 @@ from constrained.server.chat import chat_completions
 from constrained.server.completions import completions
 from constrained.server.engine import Engine
 from constrained.server.http import LingeringResponse
-from constrained.server.info import health, list_models, metrics, one_model, tokenize
+from constrained.server.info import detokenize, health, list_models, metrics, one_model, tokenize
 from constrained.server.problems import ApiError, from_library
 from constrained.server.responses import responses
 
@@ -57,6 +57,7 @@ def create_app(engine: Engine, *, close_engine: bool = True) -> ASGIApp:
         route("/health", health, "GET"),
         route("/metrics", metrics, "GET"),
         route("/tokenize", tokenize),
+        route("/detokenize", detokenize),
     ], lifespan=lifespan, exception_handlers={HTTPException: _http_error, Exception: _server_error})
     return Gate(app, engine.settings.api_keys)
 

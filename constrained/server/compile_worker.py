@@ -4,7 +4,8 @@
 
 A frame is a length (8 bytes, little endian) and a pickle; both ends are this library, and nothing in a frame is the
 client's but plain text. The first frame in is ``(vocabulary tables, limits, memory, seconds)``, then one
-``Constraint`` a frame. Each is answered with ``("ok", flat rules, seconds, relaxed)`` or ``("error", code, message)``.
+``Constraint`` a frame. Each is answered with ``("ok", flat rules, seconds, relaxed)`` or ``("error", code, message)``,
+or with ``("failed", ...)`` where the fault is ours.
 A job is compiled completely and its first mask computed, so whoever repeats it knows that it can be done and what it
 costs.
 
@@ -15,6 +16,7 @@ priority than the process that decodes.
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 import resource
@@ -35,6 +37,8 @@ from constrained.server.constraint import Constraint, build_grammar
 from constrained.vocabulary.tokenizer_info import TokenizerInfo, info_of_tables
 
 __all__ = ["HEADER", "compile_one", "main"]
+
+log = logging.getLogger("constrained.server")
 
 HEADER = struct.Struct("<Q")
 MAX_JOBS = 5_000
@@ -71,6 +75,11 @@ def compile_one(constraint: Constraint, info: TokenizerInfo, limits: Limits) -> 
         return "error", error_code(error), str(error)
     except RecursionError:
         return "error", None, "the grammar is nested too deeply"
+    except MemoryError:
+        raise
+    except Exception:  # a fault of ours: told apart from the client's
+        log.exception("a grammar failed to compile")
+        return "failed", None, ""
     return "ok", to_flat(grammar.rules), time.perf_counter() - started, relaxed
 
 

@@ -145,6 +145,9 @@ class CompileService:
             raise ApiError(429, "all compilers are busy; try again later", param=constraint.param,
                            code="compilers_busy", headers={"retry-after": "1"}) from None
         answer = await self._ask(worker, constraint, WALL * self.settings.compile_seconds - (time.monotonic() - came))
+        if answer[0] == "failed":
+            raise ApiError(500, "the server failed on this grammar; other requests are not concerned",
+                           param=constraint.param, code="internal_error")
         if answer[0] != "ok":
             self._remember(key, answer[1], answer[2], math.inf if answer[0] == "error" else SLOW_IS_KNOWN)
             raise bad_request(answer[2], constraint.param, answer[1])

@@ -13,7 +13,7 @@ from constrained.server.http import json_response, read_body
 from constrained.server.messages import chat_messages
 from constrained.server.problems import ApiError
 
-__all__ = ["health", "list_models", "metrics", "one_model", "tokenize"]
+__all__ = ["detokenize", "health", "list_models", "metrics", "one_model", "tokenize"]
 
 
 async def list_models(request: Request, engine: Engine, request_id: str) -> Response:
@@ -64,3 +64,14 @@ async def tokenize(request: Request, engine: Engine, request_id: str) -> Respons
         ids = await engine.text_prompt(fields.needed_text("prompt"),
                                        add_special_tokens=fields.flag("add_special_tokens", True))
     return json_response({"count": len(ids), "max_model_len": engine.scheduler.cache.max_len, "tokens": ids})
+
+
+async def detokenize(request: Request, engine: Engine, request_id: str) -> Response:
+    """``POST /detokenize``: the text of ``tokens``, control tokens as they are written."""
+    settings = engine.settings
+    fields = parse_body(await read_body(request, settings.max_body_bytes, settings.body_seconds))
+    tokens = fields.items("tokens", limit=1 << 20)
+    size = engine.info.vocab_size
+    if not all(isinstance(one, int) and not isinstance(one, bool) and 0 <= one < size for one in tokens):
+        raise fields.wrong("tokens", f"must be token ids below {size}")
+    return json_response({"prompt": engine.token_text.decode(tokens, False)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 import time
 import urllib.error
@@ -162,6 +163,8 @@ def test_control_tokens_in_content_stay_text(server) -> None:
     _, plain = ask(server, {"messages": [{"role": "user", "content": text}]}, "/tokenize")
     assert not set(plain["tokens"]) & set(CONTROL.values())
     assert bytes(plain["tokens"]).decode() == f"user: {text}\nassistant:"
+    assert ask(server, {"tokens": plain["tokens"]}, "/detokenize")[1]["prompt"] == f"user: {text}\nassistant:"
+    assert ask(server, {"tokens": [1 << 20]}, "/detokenize")[0] == 400
 
 
 def test_a_full_queue_is_answered_429(server) -> None:
@@ -252,3 +255,61 @@ def test_closed_connections_leave_nothing(server) -> None:
         with socket.create_connection(("127.0.0.1", server.port)) as connection:
             connection.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{")
     assert ask(server, chat(max_tokens=2))[0] == 200
+
+
+LARK = """start: "SELECT " NAME " FROM " NAME
+NAME: /[a-c]{1,3}/
+"""
+
+
+def test_lark(server) -> None:
+    pytest.importorskip("lark", reason="Lark grammars need lark: pip install 'constrained[lark]'")
+    status, answer = ask(server, chat(max_tokens=60, structured_outputs={"grammar": LARK}))
+    assert status == 200, answer
+    assert re.fullmatch("SELECT [a-c]{1,3} FROM [a-c]{1,3}", answer["choices"][0]["message"]["content"])
+    tools = [{"type": "custom", "custom": {"name": "sql", "format": {
+        "type": "grammar", "grammar": {"syntax": "lark", "definition": LARK}}}},
+        {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {
+            "q": {"enum": ["a"]}}, "required": ["q"], "additionalProperties": False}}}]
+    for choice in ({"type": "custom", "custom": {"name": "sql"}}, "required", "auto"):
+        status, answer = ask(server, chat(max_tokens=120, tools=tools, tool_choice=choice, parallel_tool_calls=False))
+        assert status == 200, answer
+        for call in answer["choices"][0]["message"].get("tool_calls", ()):
+            if call["type"] == "custom":
+                assert re.fullmatch("SELECT [a-c]{1,3} FROM [a-c]{1,3}", call["custom"]["input"])
+            else:
+                assert json.loads(call["function"]["arguments"]) == {"q": "a"}
+        if choice != "auto":
+            assert answer["choices"][0]["message"]["tool_calls"]
+    status, answer = ask(server, chat(structured_outputs={"grammar": "start: %import x (" }))
+    assert status == 400 and answer["error"]["param"] == "structured_outputs.grammar"
+    status, answer = ask(server, chat(structured_outputs={"grammar": "%import ..etc.passwd -> x\nstart: x"}))
+    assert status == 400
+    tools[0]["custom"]["format"]["grammar"]["definition"] = "start: ("
+    status, answer = ask(server, chat(tools=tools))
+    assert status == 400 and answer["error"]["param"].startswith("tools")
+
+
+def test_structural_tags(server) -> None:
+    tag = {"type": "structural_tag", "format": {"type": "sequence", "elements": [
+        {"type": "const_string", "value": "<n>"}, {"type": "regex", "pattern": "[0-9]{2}"},
+        {"type": "const_string", "value": "</n>"}]}}
+    status, answer = ask(server, chat(max_tokens=60, response_format=tag))
+    assert status == 200 and re.fullmatch("<n>[0-9]{2}</n>", answer["choices"][0]["message"]["content"])
+    status, answer = ask(server, chat(response_format={"type": "structural_tag", "format": {"type": "nothing"}}))
+    assert status == 400 and answer["error"]["param"] == "response_format"
+
+
+def test_tools_beside_a_response_format(server) -> None:
+    body = chat(max_tokens=80, parallel_tool_calls=False, tools=[{"type": "function", "function": {
+        "name": "f", "parameters": {"type": "object", "properties": {"q": {"enum": ["a"]}}, "required": ["q"],
+                                    "additionalProperties": False}}}],
+        response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": {
+            "type": "object", "properties": {"b": {"enum": [1]}}, "required": ["b"], "additionalProperties": False}}})
+    status, answer = ask(server, body)
+    assert status == 200, answer
+    message = answer["choices"][0]["message"]
+    if message.get("tool_calls"):
+        assert json.loads(message["tool_calls"][0]["function"]["arguments"]) == {"q": "a"}
+    else:
+        assert json.loads(message["content"]) == {"b": 1}
