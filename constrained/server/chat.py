@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from starlette.requests import Request
@@ -112,7 +112,7 @@ class _Answer:
 
     # -- streaming ---------------------------------------------------------------------------------------------
 
-    async def chunks(self, events: list[TokenEvent]) -> AsyncIterator[bytes]:
+    async def chunks(self, events: list[TokenEvent]) -> AsyncGenerator[bytes, None]:
         """The stream, from the first events on."""
         head = json.dumps({**self.head, "object": "chat.completion.chunk"})[:-1]
         tail = ', "usage": null}\n\n' if self.chat.include_usage else "}\n\n"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from starlette.requests import Request
@@ -136,7 +136,7 @@ class _Answer:
                   "finish_reason": choice.finish_reason} for i, choice in enumerate(self.choices)]
         return {**self.head, "choices": found, "usage": self._usage(), **report_of(self.relaxed)}
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The stream: events of all prompts as they come."""
         queue: asyncio.Queue[tuple[int, list[TokenEvent]]] = asyncio.Queue()
 

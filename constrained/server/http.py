@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -113,7 +113,7 @@ class Watch:
 class EventStream(Response):
     """Server-sent events: ``pieces`` are ready ``data: ...`` blocks. ``leave`` is called if the stream is cut short."""
 
-    def __init__(self, pieces: AsyncIterator[bytes], leave: Callable[[], None], write_seconds: float,
+    def __init__(self, pieces: AsyncGenerator[bytes, None], leave: Callable[[], None], write_seconds: float,
                  headers: Mapping[str, str] | None = None, on_gone: Callable[[], None] | None = None) -> None:
         super().__init__(None, 200, {"cache-control": "no-cache", "x-accel-buffering": "no", **(headers or {})},
                          media_type="text/event-stream")
@@ -137,5 +137,7 @@ class EventStream(Response):
             except (OSError, TimeoutError):  # the reader is gone, or takes nothing
                 watch.gone = True
                 self._leave()
+            finally:
+                await self._pieces.aclose()
         if watch.gone and self._on_gone is not None:
             self._on_gone()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from starlette.requests import Request
@@ -98,7 +98,7 @@ class _Answer:
         self.items.close("completed" if self.choice.finish_reason != "length" else "incomplete")
         return self._finished()
 
-    async def stream(self, events: list[TokenEvent]) -> AsyncIterator[bytes]:
+    async def stream(self, events: list[TokenEvent]) -> AsyncGenerator[bytes, None]:
         """The events as server-sent events, from the first tokens on."""
         yield self._sse([("response.created", {"response": self.head}),
                          ("response.in_progress", {"response": self.head})])

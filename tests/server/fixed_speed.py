@@ -87,12 +87,13 @@ class FixedSpeedModel(BaseDecoder):
         return DecoderOutput(None, {layer: kept.take(x) for layer in wanted} if kept is not None else {})
 
 
-def make_engine(*, step_ms: float, max_batch: int, max_len: int = 1024, **options: Any) -> Engine:
+def make_engine(*, step_ms: float, max_batch: int, max_len: int = 1024, template: str = TEMPLATE,
+                **options: Any) -> Engine:
     """An engine over the double."""
     info = byte_pairs()
     scheduler = Scheduler(FixedSpeedModel(info.vocab_size, step_ms), info, max_batch=max_batch, max_len=max_len)
     settings = ServerSettings(**{"model_name": "double", "max_batch": max_batch, "max_len": max_len, **options})
-    return Engine(scheduler, settings, chat_template=TEMPLATE)
+    return Engine(scheduler, settings, chat_template=template)
 
 
 def main() -> int:

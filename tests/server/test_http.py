@@ -18,7 +18,7 @@ pytest.importorskip("torch")
 for package in ("starlette", "uvicorn", "httptools", "jinja2"):
     pytest.importorskip(package, reason=f"the server needs {package}: pip install 'constrained[server]'")
 
-from tests.server.fixed_speed import CONTROL, make_engine
+from tests.server.fixed_speed import CONTROL, TEMPLATE, make_engine
 from tests.server.load import VALID, Stream, chat, post
 from tests.server.serving import Running, running
 
@@ -313,3 +313,28 @@ def test_tools_beside_a_response_format(server) -> None:
         assert json.loads(message["tool_calls"][0]["function"]["arguments"]) == {"q": "a"}
     else:
         assert json.loads(message["content"]) == {"b": 1}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_reasoning_comes_apart(stream: bool) -> None:
+    template = TEMPLATE + "<think>\n"
+    form = {"type": "json_schema", "json_schema": {"name": "x", "schema": {
+        "type": "object", "properties": {"b": {"enum": [1, 2]}}, "required": ["b"], "additionalProperties": False}}}
+    body = chat(max_tokens=60, response_format=form, stream=stream)
+    with running(make_engine(step_ms=0.5, max_batch=2, template=template, drain_seconds=1.0,
+                             compile_seconds=5.0)) as server:
+        if not stream:
+            status, answer = ask(server, body)
+            assert status == 200, answer
+            message = answer["choices"][0]["message"]
+            reasoning, content = message["reasoning"], message["content"]
+            assert answer["usage"]["completion_tokens_details"]["reasoning_tokens"] > 5
+            _, free = ask(server, chat(max_tokens=10))
+            assert free["choices"][0]["message"]["reasoning"] and not free["choices"][0]["message"]["content"]
+        else:
+            data = raw(server, request("/v1/chat/completions", body=json.dumps(body).encode()))
+            deltas = [json.loads(line[6:])["choices"][0]["delta"] for line in data.split(b"\n")
+                      if line.startswith(b"data: {")]
+            reasoning = "".join(delta.get("reasoning", "") for delta in deltas)
+            content = "".join(delta.get("content") or "" for delta in deltas)
+    assert reasoning and json.loads(content)["b"] in (1, 2)

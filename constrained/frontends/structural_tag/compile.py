@@ -750,7 +750,7 @@ def _plain(node: Any) -> Any:
 def _lark(text: str, limits: Limits) -> RuleSet:
     """Read by name, so that the lark package is needed only where a tag holds a Lark grammar."""
     try:
-        from_lark = importlib.import_module("constrained.frontends.lark").from_lark
+        from_lark = importlib.import_module("constrained.frontends.lark.compile").from_lark
     except ImportError:
         raise GrammarError("Lark grammars need the lark package", hint="pip install 'constrained[lark]'") from None
     rules: RuleSet = from_lark(text, limits=limits)
