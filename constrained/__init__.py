@@ -48,6 +48,7 @@ from constrained.masks import (
 from constrained.vocabulary import TokenizerInfo
 
 if TYPE_CHECKING:
+    from constrained.decoder.sampling_params import SamplingParams
     from constrained.typed.agent import Agent, AgentRun
     from constrained.typed.llm import LLM
     from constrained.typed.partial import Partial
@@ -105,6 +106,7 @@ __all__ = [
     "Regex",
     "RegexError",
     "Result",
+    "SamplingParams",
     "SchemaError",
     "StaleState",
     "StructuralTagError",

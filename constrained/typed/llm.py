@@ -137,6 +137,7 @@ class LLM:
             tool_format=tool_format, progress=progress)
         self.system = system
         self._sampling = sampling
+        self._params(Options())  # a preset that is none is found here
         self._close = weakref.finalize(self, self.engine.close)
 
     # -- one answer --------------------------------------------------------------------------------------------

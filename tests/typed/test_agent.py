@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 pydantic = pytest.importorskip("pydantic")
-pytest.importorskip("torch")  # SamplingParams lives in the decoder
 
 from constrained.typed.agent import Agent
 from constrained.typed.errors import AnnotationError, OutputError, ToolError

@@ -220,6 +220,8 @@ def test_wrong_sampling(tiny: LLM) -> None:
         tiny.generate("x", temprature=1)
     with pytest.raises(cd.ConstrainedError, match="no preset 'wild'"):
         tiny.generate("x", sampling="wild")
+    with pytest.raises(cd.ConstrainedError, match="no preset 'wild'"):
+        LLM("http://127.0.0.1:9/v1", sampling="wild")
 
 
 def test_sampling_and_presets(tiny: LLM) -> None:

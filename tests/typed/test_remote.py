@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
 pydantic = pytest.importorskip("pydantic")
-pytest.importorskip("torch")  # SamplingParams lives in the decoder
 
 from constrained.typed.errors import OutputError, PromptError, SourceError, TruncatedError
 from constrained.typed.llm import LLM
@@ -141,6 +143,15 @@ def test_nobody_answers() -> None:
         taken.bind(("127.0.0.1", 0))
         with pytest.raises(SourceError, match="no answer from"):
             LLM(f"http://127.0.0.1:{taken.getsockname()[1]}/v1", model="m").generate("x", int)
+
+
+def test_torch_is_not_needed(fake: FakeServer) -> None:
+    fake.answers.append(text_chunks("true"))
+    code = ("import sys; sys.modules['torch'] = None; import constrained as cd; "
+            f"print(cd.LLM({fake.url!r}, model='m').generate('x', bool, sampling=cd.SamplingParams(seed=1)).output)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
+                          cwd=Path(__file__).parent.parent.parent)
+    assert done.stdout.strip() == "True", done.stderr[-2000:]
 
 
 def test_what_cannot_be_sent(fake: FakeServer) -> None:
