@@ -110,30 +110,35 @@ class GrammarCompiler:
         self.backend = backend
         self._foreign = None if backend == "constrained" else _load_backend(backend)(tokenizer_info, limits=self.limits)
 
-    def compile_grammar(self, grammar: Grammar | str, *, root_rule_name: str = "root") -> CompiledGrammar:
+    def compile_grammar(self, grammar: Grammar | str, *, root_rule_name: str = "root",
+                        thinking: Any = None) -> CompiledGrammar:
         """Compile EBNF text or a ``Grammar``. ``root_rule_name`` is for text.
+
+        ``thinking``, here and below: a think section before the text, see ``docs/structural_tags.md``.
 
         Raises as ``Grammar.from_ebnf``; ``UnsatisfiableGrammarError`` also when this vocabulary cannot spell any text.
         """
         if isinstance(grammar, Grammar):
-            return self._cached(("grammar", grammar), lambda: grammar)
+            return self._cached(("grammar", grammar), lambda: grammar, thinking=thinking)
         if isinstance(grammar, (str, bytes)):
             text = grammar
             return self._cached(("ebnf", text, root_rule_name),
-                                lambda: Grammar.from_ebnf(text, root=root_rule_name, limits=self.limits))
+                                lambda: Grammar.from_ebnf(text, root=root_rule_name, limits=self.limits),
+                                thinking=thinking)
         raise GrammarError(f"a grammar is EBNF text or a Grammar, not {type(grammar).__name__}")
 
-    def compile_regex(self, pattern: str, *, dialect: str = "python") -> CompiledGrammar:
+    def compile_regex(self, pattern: str, *, dialect: str = "python", thinking: Any = None) -> CompiledGrammar:
         """Compile a regular expression; raises as ``Grammar.from_regex``."""
         return self._cached(("regex", pattern, dialect),
-                            lambda: Grammar.from_regex(pattern, dialect=dialect, limits=self.limits))
+                            lambda: Grammar.from_regex(pattern, dialect=dialect, limits=self.limits),
+                            thinking=thinking)
 
-    def compile_lark(self, text: str | bytes, **options: Any) -> CompiledGrammar:
+    def compile_lark(self, text: str | bytes, *, thinking: Any = None, **options: Any) -> CompiledGrammar:
         """Compile a Lark grammar; options and errors as ``Grammar.from_lark``."""
         options = {"limits": self.limits, **options}
         key = tuple(sorted((name, _Same(value) if isinstance(value, (list, dict)) else value)
                            for name, value in options.items()))
-        return self._cached(("lark", text, key), lambda: Grammar.from_lark(text, **options))
+        return self._cached(("lark", text, key), lambda: Grammar.from_lark(text, **options), thinking=thinking)
 
     def compile_json_schema(
         self,
@@ -152,6 +157,7 @@ class GrammarCompiler:
         assert_formats: bool = True,
         registry: Any = None,
         limits: Limits | None = None,
+        thinking: Any = None,
     ) -> CompiledGrammar:
         """Compile a JSON Schema (text, a dict, a boolean) or a type; all else as ``Grammar.from_json_schema``."""
         limits = limits or self.limits
@@ -168,7 +174,7 @@ class GrammarCompiler:
                     any_whitespace=any_whitespace, max_whitespace_cnt=max_whitespace_cnt, indent=indent,
                     separators=separators, string_escapes=string_escapes, max_number_digits=max_number_digits,
                     unsupported=unsupported, assert_formats=assert_formats, registry=registry, limits=limits),
-                limits)
+                limits, thinking)
         except UnsatisfiableGrammarError:
             raise UnsatisfiableSchemaError(
                 "no value satisfies the schema, or none that ends or that this vocabulary can spell",
@@ -188,11 +194,9 @@ class GrammarCompiler:
         """
         if hasattr(tag, "model_dump"):
             tag = tag.model_dump(by_alias=True)
-        key = ("structural_tag", tag if isinstance(tag, (str, bytes)) else _tag_text(tag), strict_mode,
-               Thinking.of(thinking))
+        key = ("structural_tag", tag if isinstance(tag, (str, bytes)) else _tag_text(tag), strict_mode)
         return self._cached(key, lambda: Grammar.from_structural_tag(
-            tag, tokenizer_info=self.tokenizer_info, strict_mode=strict_mode, limits=self.limits).with_thinking(
-                thinking, tokenizer_info=self.tokenizer_info, limits=self.limits))
+            tag, tokenizer_info=self.tokenizer_info, strict_mode=strict_mode, limits=self.limits), thinking=thinking)
 
     def compile_builtin_json_grammar(self, **options: Any) -> CompiledGrammar:
         """Any JSON value; ``options`` as ``compile_json_schema``."""
@@ -208,13 +212,20 @@ class GrammarCompiler:
         with self._guard:
             return sum(_size(compiled) for compiled in self._cache.values())
 
-    def _cached(self, key: Any, make: Callable[[], Grammar], limits: Limits | None = None) -> CompiledGrammar:
+    def _cached(self, key: Any, make: Callable[[], Grammar], limits: Limits | None = None,
+                thinking: Any = None) -> CompiledGrammar:
+        section = Thinking.of(thinking)
+        if section is not None:
+            key = (key, section)
         with self._guard:
             found = self._cache.get(key)
             if found is not None:
                 self._cache.move_to_end(key)
                 return found
-        rules = make().rules
+        grammar = make()
+        if section is not None:
+            grammar = grammar.with_thinking(section, tokenizer_info=self.tokenizer_info, limits=limits or self.limits)
+        rules = grammar.rules
         compiled: CompiledGrammar = (compile_rules(rules, self.tokenizer_info, limits or self.limits)
                                      if self._foreign is None else self._foreign.compile_rules(rules))
         self._tables = getattr(compiled, "tables", None)

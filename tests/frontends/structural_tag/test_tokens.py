@@ -132,6 +132,19 @@ def test_a_budget_in_characters() -> None:
     assert takes(compiled, b"<think>", "abcd", b"</think>", "1") == (0, True)
 
 
+def test_every_compile_method_takes_thinking() -> None:
+    compiler = cd.GrammarCompiler(CONTROL)
+    made = [compiler.compile_grammar('root ::= "1"', thinking="required"),
+            compiler.compile_regex("1", thinking="required"),
+            compiler.compile_json_schema({"const": 1}, thinking={"mode": "required"}),
+            compiler.compile_grammar(cd.Grammar.from_regex("1"), thinking=cd.Thinking(required=True)),
+            compiler.compile_structural_tag({"type": "const_string", "value": "1"}, thinking="required")]
+    for compiled in made:
+        assert takes(compiled, b"<think>", "x", b"</think>", "1") == (0, True)
+        assert takes(compiled, "1")[0] == 1
+    assert takes(compiler.compile_regex("1"), "1") == (0, True)
+
+
 @pytest.mark.parametrize("mode", ["optional", "required", "opened"])
 def test_thinking_before_any_grammar(mode: str) -> None:
     compiler = cd.GrammarCompiler(CONTROL)
