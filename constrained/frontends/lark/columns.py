@@ -48,6 +48,8 @@ class _Expansion:
         if found is None:
             name = self.template.names[n] + "".join(f"@{column}" for column in columns)
             found = self.copies[n, columns] = self.sketch.new(name)
+            if n in self.template.captures:
+                self.sketch.captures[found] = self.template.captures[n]
             self.agenda.append((found, n, columns))
         return found
 

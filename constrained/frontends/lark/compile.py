@@ -15,13 +15,25 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from constrained.errors import ConstrainedError, UnsatisfiableGrammarError
-from constrained.grammar.ir import ByteDfa, Choice, Expr, Literal, NotFollowedBy, Reference, Repeat, RuleSet, Sequence
+from constrained.grammar.ir import (
+    ByteDfa,
+    Choice,
+    Expr,
+    Literal,
+    NotFollowedBy,
+    Reference,
+    Repeat,
+    RuleSet,
+    Sequence,
+    TokenReference,
+)
 from constrained.limits import Limits
 
 from ..text import Source
 from .columns import expand, head_of
 from .contexts import annotate
-from .follow import Follow
+from .extras import Additions, lazy_text, read_additions
+from .follow import ANYTHING, Follow
 from .indentation import AT_END, Indentation, indentation_of
 from .lexing import Lexicon
 from .load import END, Loaded, fail, load, require_lark
@@ -64,27 +76,32 @@ def from_lark(text: str | bytes, *, start: str = "start", mode: str = "lexer", s
         raise ConstrainedError("a post-lexer needs a lexer", hint='use mode="lexer"')
     require_lark()
     checked = None if postlex is None else indentation_of(postlex)
+    added = read_additions(source, limits)
     loaded = load(source, start=start, lexer=mode == "lexer", limits=limits, sources=sources, import_paths=import_paths,
-                  postlex=postlex)
+                  postlex=postlex, text=added.text, hidden=frozenset(added.lazy))
+    given: dict[str, Expr | None] = dict(added.given)
+    given |= {name: lazy_text(added.lazy[name], one.pattern, source, limits) for name, one in loaded.hidden.items()}
     known = () if checked is None else (checked.indent, checked.dedent)
-    for name in sorted(loaded.declared.difference(known)):
+    for name in sorted(loaded.declared.difference(known, given)):
         fail(source, name, f"%declare {name}: nothing says what this terminal reads", unsupported=True)
     lexicon = Lexicon(loaded, limits)
-    rules = _lexer(loaded, lexicon, checked) if mode == "lexer" else _scannerless(loaded, lexicon)
+    writer = _Texts(loaded, added, given)
+    rules = _lexer(loaded, lexicon, checked, writer) if mode == "lexer" else _scannerless(loaded, lexicon, writer)
     if rules is None:
         raise UnsatisfiableGrammarError("no text fits the grammar", hint="look for a rule that always needs itself")
     return rules
 
 
-def _lexer(loaded: Loaded, lexicon: Lexicon, indentation: Indentation | None) -> RuleSet | None:
+def _lexer(loaded: Loaded, lexicon: Lexicon, indentation: Indentation | None, writer: _Texts) -> RuleSet | None:
     if indentation is not None:
         indentation.lexicon = lexicon
-    done = annotate(loaded, lexicon, indentation)
+    done = annotate(loaded, lexicon, indentation, writer.added.captures)
     root = done.sketch.merge(done.root)
     names = lexicon.names()
-    writer = _Texts(loaded)
+    declared = sorted(loaded.declared)
     texts: list[Expr] = []
-    reads = [(ignored, [number] if number >= 0 else []) for ignored, number, _ in done.readings]
+    reads = [(ignored, [number] if number >= 0 else [ANYTHING] if number < -1 else [])
+             for ignored, number, _ in done.readings]
     follow = Follow(done.sketch, root, reads, done.ignored, lexicon)
     for t, (ignored, number, line) in enumerate(done.readings):
         skipped = writer.ignored(follow.skipped(ignored), ignored)
@@ -94,22 +111,25 @@ def _lexer(loaded: Loaded, lexicon: Lexicon, indentation: Indentation | None) ->
         elif line > 0:
             assert indentation is not None
             body = head_of(indentation, line, lexicon.limits)
-        elif number != -1:
+        elif number >= 0:
             body = follow.text(t, number)
+        elif number < -1:
+            body = writer.declared(declared[-2 - number])
         texts.append(writer.text(names.get(number, END), skipped, body))
     sketch = Sketch()
     if indentation is None:
         sketch.names, sketch.alternatives = done.sketch.names, done.sketch.alternatives
+        sketch.captures = done.sketch.captures
     else:
         sketch, root = expand(done.sketch, root, indentation, lexicon, texts, lexicon.limits)
     return writer.finished(sketch, root, texts, merged=True)
 
 
-def _scannerless(loaded: Loaded, lexicon: Lexicon) -> RuleSet | None:
+def _scannerless(loaded: Loaded, lexicon: Lexicon, writer: _Texts) -> RuleSet | None:
     """The rules as they are; ignored text, each by its first match, before every terminal and at the end."""
     sketch = Sketch()
     numbers = {name: sketch.new(name) for name in loaded.by_origin}
-    writer = _Texts(loaded)
+    sketch.captures = {numbers[rule]: name for rule, name in writer.added.captures.items() if rule in numbers}
     numbers_of_ignored = {number for name in loaded.ignored for number in lexicon.scanner(frozenset((name,))).ignored}
     skipped = writer.ignored([lexicon.expression(number) for number in sorted(numbers_of_ignored)], 0)
     terminals: dict[str, int] = {}
@@ -119,8 +139,9 @@ def _scannerless(loaded: Loaded, lexicon: Lexicon) -> RuleSet | None:
                 terminals.setdefault(symbol, len(terminals))
         sketch.alternatives[numbers[production.origin]].append(
             tuple([numbers[symbol] if symbol in numbers else ~terminals[symbol] for symbol in production.symbols]))
-    texts: list[Expr | None] = [whole_match(loaded.terminals[name], lexicon.trees[name], loaded.source, lexicon.limits)
-                                for name in terminals]
+    texts: list[Expr | None] = [
+        writer.declared(name) if name in loaded.declared else
+        whole_match(loaded.terminals[name], lexicon.trees[name], loaded.source, lexicon.limits) for name in terminals]
     for name, expression in zip(list(terminals), texts, strict=True):
         if expression is None:  # nothing matches: leave out what needs it
             for options in sketch.alternatives:
@@ -135,9 +156,10 @@ def _scannerless(loaded: Loaded, lexicon: Lexicon) -> RuleSet | None:
 class _Texts:
     """Rules of texts beside those of a sketch: what takes more than a literal is written once."""
 
-    def __init__(self, loaded: Loaded) -> None:
-        self.rules: dict[str, Expr] = {}
-        self.taken = set(loaded.by_origin)
+    def __init__(self, loaded: Loaded, added: Additions, given: dict[str, Expr | None]) -> None:
+        self.added, self.given = added, given
+        self.rules: dict[str, Expr] = dict(added.rules)
+        self.taken = {*loaded.by_origin, *added.rules}
         self.kept: dict[int, Expr | None] = {}
 
     def named(self, name: str, body: Expr) -> Reference:
@@ -156,9 +178,14 @@ class _Texts:
             self.kept[number] = self.named("IGNORED", Repeat(one, 0, None)) if parts else None
         return self.kept[number]
 
+    def declared(self, name: str) -> Expr:
+        """What an addition reads."""
+        found = self.given.get(name)
+        return Choice(()) if found is None else found
+
     def text(self, name: str, skipped: Expr | None, body: Expr | None) -> Expr:
         """One terminal with what is ignored before it."""
-        if body is not None and not isinstance(body, Literal):
+        if body is not None and not isinstance(body, (Literal, Reference, TokenReference)):
             body = self.named(name, body)
         items = [part for part in (skipped, body) if part is not None]
         return Literal(b"") if not items else items[0] if len(items) == 1 else Sequence(tuple(items))

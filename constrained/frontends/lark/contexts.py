@@ -22,6 +22,7 @@ variable here: a symbol is a number, or a tuple (``Symbol``) that says which col
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .indentation import AT_END, READ, Indentation
@@ -70,6 +71,7 @@ class _Annotator:
             indentation.check({one.number: one for paths in self.paths.values() for one, _ in paths}.values(),
                               loaded, self.nullable)
         self.sketch = Template()
+        self.captures: Mapping[str, str] = {}
         self.texts: dict[Reading, int] = {}
         self._instances: dict[tuple[int, Key, frozenset[Context], bool], int] = {}
         self._keys: dict[tuple[tuple[str, ...], Context, bool], Key] = {}
@@ -258,6 +260,8 @@ class _Annotator:
         found = self._instances.get(key)
         if found is None:
             found = self._instances[key] = self.sketch.new(block.symbol)
+            if block.symbol in self.captures:
+                self.sketch.captures[found] = self.captures[block.symbol]
             self._agenda.append((found, block, context, demand, bracketed))
         return found
 
@@ -450,9 +454,11 @@ class Annotated:
     ignored: list[frozenset[int]]
 
 
-def annotate(loaded: Loaded, lexicon: Lexicon, indentation: Indentation | None = None) -> Annotated:
+def annotate(loaded: Loaded, lexicon: Lexicon, indentation: Indentation | None = None,
+             captures: Mapping[str, str] | None = None) -> Annotated:
     """The rules of lexer mode. Raises Unsupported where blocks or brackets are not balanced in each rule."""
     work = _Annotator(loaded, lexicon, indentation)
+    work.captures = captures or {}
     root = work.run()
     return Annotated(work.sketch, root, list(work.texts), work.ignored_sets)
 

@@ -5,8 +5,8 @@ FOLLOW of the rules (A. Aho, R. Sethi, J. Ullman, Compilers, 4.4), over characte
 keeps only the branches that begin with one of them. So ``]`` needs no condition at all, a name is no longer watched for
 the string it might have been the prefix of, and spaces are ``[ \\t]*``.
 
-FOLLOW is a set of languages here (a bit mask); a debt is walked side by side with each of them. Cost: linear in the rules
-for each of a few rounds, and a small product of automata for each pair.
+FOLLOW is a set of languages here (a bit mask); a debt is walked side by side with each of them. Cost: linear in the
+rules for each of a few rounds, and a small product of automata for each pair.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from constrained.grammar.ir import CharClass, Expr
-from constrained.regex.charset import Ranges, complement, intersection, normalise, subtract, union
+from constrained.regex.charset import ANY, Ranges, complement, intersection, normalise, subtract, union
 from constrained.regex.dfa import DEAD
 from constrained.regex.partition import partition_of
 
@@ -25,6 +25,8 @@ from .rules import Symbol, Template
 __all__ = ["Follow"]
 
 _BROKEN = frozenset((1,))
+#: The language of what is no terminal: any text.
+ANYTHING = -1
 BEYOND: Ranges = ((0x80, 0x10FFFF),)
 
 
@@ -41,15 +43,22 @@ class Follow:
         self.texts, self.ignored = texts, ignored
         self.originals = len(lexicon.debts)
         self.line = 1 << len(lexicon.languages)
-        self.passed = [_bits(numbers) for numbers in ignored]
+        self.anything = self.line << 1
+        self.passed = [self._bits(numbers) for numbers in ignored]
         #: What each text begins with, and whether it may be empty.
-        self.begins = [(self.passed[skipped] | _bits(numbers),
-                        not numbers or any(lexicon.languages[n].ends[0] for n in numbers))
+        self.begins = [(self.passed[skipped] | self._bits(numbers),
+                        not numbers or any(n == ANYTHING or lexicon.languages[n].ends[0] for n in numbers))
                        for skipped, numbers in texts]
         self.after = [0] * len(texts)
         self.breaks: dict[tuple[int, int], Ranges] = {}
         self.pruned: dict[tuple[int, int], int] = {}
         self._run(template, root)
+
+    def _bits(self, numbers: Iterable[int]) -> int:
+        found = 0
+        for number in numbers:
+            found |= self.anything if number == ANYTHING else 1 << number
+        return found
 
     def _run(self, template: Template, root: int) -> None:
         rules = {n: [[part for symbol in one for part in _parts(symbol)] for one in options]
@@ -107,7 +116,7 @@ class Follow:
         bodies = 0
         for t, (skipped, numbers) in enumerate(self.texts):
             if skipped == i:
-                bodies |= _bits(numbers) | (self.after[t] if not numbers else 0)
+                bodies |= self._bits(numbers) | (self.after[t] if not numbers else 0)
         found: list[Expr] = []
         for number in sorted(self.ignored[i]):
             others = bodies | self.passed[i] & ~(1 << number)
@@ -136,6 +145,8 @@ class Follow:
 
     def _chars(self, languages: int) -> Ranges:
         """The characters that some of ``languages`` begin with."""
+        if languages & self.anything:
+            return ANY
         found = [*LINE_FEED] if languages & self.line else []
         for number, language in enumerate(self.lexicon.languages):
             if languages >> number & 1:
@@ -153,7 +164,7 @@ class Follow:
 
     def _prune(self, debt: int, allowed: int) -> int:
         language = self.lexicon.debts[debt]
-        if debt == 0 or language.ends[0]:
+        if debt == 0 or language.ends[0] or allowed & self.anything:
             return debt
         found: list[tuple[int, int]] = []
         for number in range(len(self.lexicon.languages)):
@@ -247,13 +258,6 @@ def _pruned(debt: Language, breaking: Ranges) -> Language:
     # The start is a state of its own: further on, all characters may come.
     rows = [tuple([one[i] + 1 if one[i] != DEAD else DEAD for i in home]) for one in debt.rows]
     return Language(tuple(classes), (tuple(row), *rows), (debt.ends[0], *debt.ends))
-
-
-def _bits(numbers: Iterable[int]) -> int:
-    found = 0
-    for number in numbers:
-        found |= 1 << number
-    return found
 
 
 def _reading(language: Language, state: int) -> list[Ranges]:

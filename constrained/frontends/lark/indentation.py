@@ -3,9 +3,9 @@ r"""lark's ``Indenter`` without its stack: what the rules must know about column
 The indenter looks at the last line of each newline token: deeper than the block, it opens one (``_INDENT``), less deep,
 it closes blocks (``_DEDENT``) until one stands in that very column; inside brackets it drops the token. Here the
 newline token is cut before its last line feed into a *head* and a *line*. The line is read by whom it concerns: the
-token that goes on in the same block reads exactly the block's column, ``_INDENT`` reads more and so gives the new block
-its column, ``_DEDENT`` reads nothing and leaves the line to the block outside. At the end of the text open blocks end by
-themselves.
+token that goes on in the same block reads exactly the block's column, ``_INDENT`` reads more and so gives the new
+block its column, ``_DEDENT`` reads nothing and leaves the line to the block outside. At the end of the text open
+blocks end by themselves.
 
 So a grammar can be written with one number for each block, which is exact up to ``Limits.max_indentation`` columns. It
 needs blocks and brackets that open and close in one production, in order: other grammars are refused by name.

@@ -79,6 +79,8 @@ class Loaded:
     productions: list[Production]
     table: Table | None = None
     declared: frozenset[str] = frozenset()
+    #: Terminals that the lexer never tries (``hidden``), by name; they are declared, too.
+    hidden: dict[str, Terminal] = field(default_factory=dict)
     by_origin: dict[str, list[Production]] = field(default_factory=dict)
     #: (a regex, a string that replaces it) where the string, taken whole, is found by the regex.
     embedded: dict[str, list[str]] = field(default_factory=dict)
@@ -107,8 +109,11 @@ def fail(source: Source, name: str, message: str, *, hint: str | None = None, un
 
 
 def load(source: Source, *, start: str, lexer: bool, limits: Limits, sources: Mapping[str, str] | None = None,
-         import_paths: Iterable[str | os.PathLike[str]] = (), postlex: Any = None) -> Loaded:
-    """What lark reads in ``source``. ``lexer``: with the LALR table and for the contextual lexer; else for Earley.
+         import_paths: Iterable[str | os.PathLike[str]] = (), postlex: Any = None, text: str | None = None,
+         hidden: frozenset[str] = frozenset()) -> Loaded:
+    """What lark reads in ``source`` (in ``text``, if the two differ).
+
+    ``lexer``: with the LALR table and for the contextual lexer; else for Earley.
 
     Raises GrammarSyntaxError where lark refuses the grammar (a conflict of two reductions too) and GrammarLimitError
     where it is nested too deep for lark.
@@ -120,7 +125,7 @@ def load(source: Source, *, start: str, lexer: bool, limits: Limits, sources: Ma
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             paths = [_finder(sources or {}), *(os.fspath(path) for path in import_paths)]
-            return _load(source, start, lexer, paths, postlex)
+            return _load(source, source.text if text is None else text, start, lexer, paths, postlex, hidden)
     except RecursionError:
         raise GrammarLimitError("max_nesting", limits.max_nesting,
                                 "the grammar is nested deeper than lark can read") from None
@@ -139,7 +144,8 @@ def _finder(sources: Mapping[str, str]) -> Any:
     return find
 
 
-def _load(source: Source, start: str, lexer: bool, paths: list[Any], postlex: Any) -> Loaded:
+def _load(source: Source, text: str, start: str, lexer: bool, paths: list[Any], postlex: Any,
+          hidden: frozenset[str]) -> Loaded:
     import lark
     from lark.lexer import BasicLexer
 
@@ -152,19 +158,21 @@ def _load(source: Source, start: str, lexer: bool, paths: list[Any], postlex: An
     else:
         options |= {"parser": "earley", "lexer": "dynamic_complete", "ambiguity": "forest"}
     try:
-        made = lark.Lark(source.text, **options)
+        made = lark.Lark(text, **options)
         order = BasicLexer(made.lexer_conf).terminals if lexer else made.terminals
     except RecursionError:
         raise
     except Exception as error:  # lark raises what its parts raise: ours to name, whatever it is
         _refused(source, start, error)
+    out_of_sight = {one.name: _terminal(one) for one in order if one.name in hidden}
+    order = [one for one in order if one.name not in hidden]
     terminals = {one.name: _terminal(one) for one in order}
     # The numbering is that of lark's rules; equal rules of one origin were joined by lark.
     productions = [Production(rule.origin.name, tuple(symbol.name for symbol in rule.expansion), number)
                    for number, rule in enumerate(made.rules)]
     known = {symbol.name for rule in made.rules for symbol in rule.expansion if symbol.is_term}
     loaded = Loaded(source, start, terminals, tuple(made.ignore_tokens), productions,
-                    declared=frozenset(known - set(terminals)))
+                    declared=frozenset(known - set(terminals)), hidden=out_of_sight)
     for production in productions:
         loaded.by_origin.setdefault(production.origin, []).append(production)
     if start not in loaded.by_origin:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from constrained.grammar.ir import Choice, Expr, Literal, Reference, Repeat, RuleSet, Sequence
+from constrained.grammar.ir import Capture, Choice, Expr, Literal, Reference, Repeat, RuleSet, Sequence
 
 __all__ = ["Alternative", "Sketch", "Symbol", "Template"]
 
@@ -26,6 +26,8 @@ class Template:
     def __init__(self) -> None:
         self.names: list[str] = []
         self.alternatives: list[list[Alternative]] = []
+        #: Nonterminals whose text is reported, and under which name.
+        self.captures: dict[int, str] = {}
 
     def new(self, name: str) -> int:
         """A nonterminal without alternatives yet."""
@@ -65,8 +67,9 @@ class Template:
                     used = _nonterminal(s)
                     if used >= 0:
                         users[used].add(n)
-        block = dict.fromkeys(members, 0)
-        sizes = [len(members)]
+        kinds: dict[str | None, int] = {}
+        block = {n: kinds.setdefault(self.captures.get(n), len(kinds)) for n in members}
+        sizes = [sum(one == kind for one in block.values()) for kind in range(len(kinds))]
         dirty: set[int] = set(members)
         while dirty:
             groups: dict[int, dict[frozenset[Alternative], list[int]]] = {}
@@ -138,6 +141,7 @@ class Sketch(Template):
 class _Writer:
     def __init__(self, sketch: Sketch, root: int, texts: list[Expr]) -> None:
         self.names, self.alternatives, self.texts = sketch.names, sketch.alternatives, texts
+        self.captures = sketch.captures
         self.root = root
         self.uses: dict[int, int] = {root: 2}
         seen = {root}
@@ -179,10 +183,13 @@ class _Writer:
                 stack.extend((s, False) for one in self.alternatives[n] for s in one
                              if s >= 0 and s not in self.rule_names and s not in done)
                 continue
-            done[n] = self._body(n, lambda s: Reference(self.rule_names[s]) if s in self.rule_names else done[s])
+            body = self._body(n, lambda s: Reference(self.rule_names[s]) if s in self.rule_names else done[s])
+            done[n] = Capture(self.captures[n], body) if n in self.captures else body
         return RuleSet({name: done[n] for n, name in self.rule_names.items()}, self.rule_names[self.root])
 
     def _body(self, n: int, of: Callable[[int], Expr]) -> Expr:
+        if n in self.captures:  # each round is a capture of its own
+            return self._choice(self.alternatives[n], of)
         base = [one for one in self.alternatives[n] if n not in one]
         left = [one[1:] for one in self.alternatives[n] if one[:1] == (n,) and n not in one[1:]]
         right = [one[:-1] for one in self.alternatives[n] if one[-1:] == (n,) and n not in one[:-1]]

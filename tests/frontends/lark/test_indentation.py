@@ -91,7 +91,7 @@ def test_post_lexers_are_refused_by_name() -> None:
 
 def test_blocks_that_do_not_balance_in_a_rule_are_refused() -> None:
     grammar = TREE.replace("[_INDENT tree+ _DEDENT]", "[open tree+ _DEDENT]\nopen: _INDENT")
-    with pytest.raises(GrammarSyntaxError, match="rule (tree|open): blocks"):
+    with pytest.raises(GrammarSyntaxError, match=r"rule (tree|open): blocks"):
         from_lark(grammar, postlex=make((), 8))
 
 

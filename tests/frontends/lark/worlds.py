@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 lark = pytest.importorskip("lark")
+GRAMMARS = Path(__file__).parent / "grammars"
 
 CALC = r"""
 ?start: sum | NAME "=" sum -> assign_var
@@ -33,85 +35,9 @@ string: ESCAPED_STRING
 %ignore WS
 """
 
-SQL = r"""
-start: statement (";" statement)* [";"]
-?statement: select | insert | update | delete | create
-select: "SELECT"i ["DISTINCT"i] columns "FROM"i source [where] [group] [order] [limit]
-columns: "*" | column ("," column)*
-column: expr ["AS"i NAME]
-source: table (join)*
-table: NAME ["AS"i? NAME] | "(" select ")" ["AS"i? NAME]
-join: ["LEFT"i | "INNER"i] "JOIN"i table "ON"i expr
-where: "WHERE"i expr
-group: "GROUP"i "BY"i expr ("," expr)* ["HAVING"i expr]
-order: "ORDER"i "BY"i ordering ("," ordering)*
-ordering: expr ["ASC"i | "DESC"i]
-limit: "LIMIT"i INT ["OFFSET"i INT]
-insert: "INSERT"i "INTO"i NAME ["(" NAME ("," NAME)* ")"] "VALUES"i row ("," row)*
-row: "(" expr ("," expr)* ")"
-update: "UPDATE"i NAME "SET"i NAME "=" expr ("," NAME "=" expr)* [where]
-delete: "DELETE"i "FROM"i NAME [where]
-create: "CREATE"i "TABLE"i NAME "(" definition ("," definition)* ")"
-definition: NAME ("INTEGER"i | "TEXT"i | "VARCHAR"i "(" INT ")") ["NOT"i "NULL"i] ["PRIMARY"i "KEY"i]
-?expr: conjunction ("OR"i conjunction)*
-?conjunction: negation ("AND"i negation)*
-?negation: "NOT"i negation | comparison
-?comparison: sum [COMPARE sum | "IS"i ["NOT"i] "NULL"i | "LIKE"i STRING | "IN"i "(" expr ("," expr)* ")"]
-?sum: product (("+" | "-" | "||") product)*
-?product: atom (("*" | "/" | "%") atom)*
-?atom: NUMBER | STRING | "NULL"i | name | call | "(" expr ")" | "-" atom
-name: NAME ("." NAME)*
-call: NAME "(" ["DISTINCT"i? expr ("," expr)* | "*"] ")"
-COMPARE: "=" | "<>" | "!=" | "<=" | ">=" | "<" | ">"
-NAME: /[A-Za-z_][A-Za-z0-9_]*/ | /"([^"]|"")+"/
-STRING: /'([^']|'')*'/
-INT.2: /[0-9]+/
-NUMBER: /[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?/
-COMMENT: /--[^\n]*/ | "/*" /(.|\n)*?/ "*/"
-%ignore /[ \t\r\n]+/
-%ignore COMMENT
-"""
+SQL = (GRAMMARS / "sql.lark").read_text(encoding="utf-8")
 
-LUA = r"""
-start: block
-block: statement* [last]
-?statement: ";" | assignment | call | "do" block "end" -> scope | "while" expr "do" block "end" -> while_
-    | "repeat" block "until" expr -> repeat | condition
-    | "for" NAME "=" expr "," expr ["," expr] "do" block "end" -> count
-    | "for" names "in" exprs "do" block "end" -> each
-    | "function" path body -> function | "local" "function" NAME body -> local_function
-    | "local" names ["=" exprs] -> local
-condition: "if" expr "then" block ("elseif" expr "then" block)* ["else" block] "end"
-last: "return" [exprs] [";"] | "break" [";"]
-path: NAME ("." NAME)* [":" NAME]
-assignment: targets "=" exprs
-targets: target ("," target)*
-?target: NAME | prefix "[" expr "]" -> index | prefix "." NAME -> member
-names: NAME ("," NAME)*
-exprs: expr ("," expr)*
-?prefix.1: target | call | "(" expr ")"
-call: prefix arguments | prefix ":" NAME arguments
-arguments: "(" [exprs] ")" | table | STRING
-body: "(" [names ["," "..."] | "..."] ")" block "end"
-table: "{" [field (("," | ";") field)* ["," | ";"]] "}"
-field: "[" expr "]" "=" expr | NAME "=" expr | expr
-?expr: conjunction ("or" conjunction)*
-?conjunction: comparison ("and" comparison)*
-?comparison: concat (("<" | ">" | "<=" | ">=" | "~=" | "==") concat)*
-?concat: sum [".." concat]
-?sum: product (("+" | "-") product)*
-?product: unary (("*" | "/" | "%") unary)*
-?unary: ("not" | "-" | "#") unary | power
-?power: atom ["^" unary]
-?atom: "nil" | "true" | "false" | NUMBER | STRING | "..." | "function" body | prefix | table
-NAME: /[A-Za-z_][A-Za-z0-9_]*/
-NUMBER: /0[xX][0-9a-fA-F]+|[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?/
-STRING: /"(\\.|[^"\\\n])*"|'(\\.|[^'\\\n])*'/ | LONG
-LONG: /\[\[(.|\n)*?\]\]/
-COMMENT: "--" /\[\[(.|\n)*?\]\]/ | /--(?!\[\[)[^\n]*/
-%ignore COMMENT
-%ignore /[ \t\f\r\n]+/
-"""
+LUA = (GRAMMARS / "lua.lark").read_text(encoding="utf-8")
 
 
 def parser(grammar: str, mode: str, **options: Any) -> Any:
