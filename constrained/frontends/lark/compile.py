@@ -122,7 +122,8 @@ def _lexer(loaded: Loaded, lexicon: Lexicon, indentation: Indentation | None, wr
         sketch.captures = done.sketch.captures
     else:
         sketch, root = expand(done.sketch, root, indentation, lexicon, texts, lexicon.limits)
-    return writer.finished(sketch, root, texts, merged=True)
+    bare = frozenset(t for t, (_, _, line) in enumerate(done.readings) if line == AT_END)
+    return writer.finished(sketch, root, texts, merged=True, bare=bare)
 
 
 def _scannerless(loaded: Loaded, lexicon: Lexicon, writer: _Texts) -> RuleSet | None:
@@ -190,6 +191,7 @@ class _Texts:
         items = [part for part in (skipped, body) if part is not None]
         return Literal(b"") if not items else items[0] if len(items) == 1 else Sequence(tuple(items))
 
-    def finished(self, sketch: Sketch, root: int, texts: list[Expr], *, merged: bool = False) -> RuleSet | None:
-        rules = sketch.finished(root, texts, merged=merged)
+    def finished(self, sketch: Sketch, root: int, texts: list[Expr], *, merged: bool = False,
+                 bare: frozenset[int] = frozenset()) -> RuleSet | None:
+        rules = sketch.finished(root, texts, merged=merged, bare=bare)
         return None if rules is None else RuleSet({**rules.rules, **self.rules}, rules.root)

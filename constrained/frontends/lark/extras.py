@@ -213,7 +213,7 @@ class _Reader:
         chunks = key == "substring_chunks"
         if not isinstance(of, list if chunks else str) or not all(isinstance(piece, str) for piece in of):
             self.source.fail(offset, f"{key} must be {'a list of strings' if chunks else 'a string'}")
-        pieces = [*of] if key != "substring_words" else re.findall(r"\s+|\w+|[^\w\s]+", of)
+        pieces = re.findall(r"\s+|\w+|[^\w\s]+", str(of)) if key == "substring_words" else [*of]
         try:
             data = [piece.encode() for piece in pieces]
         except UnicodeEncodeError:
@@ -346,6 +346,9 @@ def lazy_text(lazy: Lazy, pattern: str, source: Source, limits: Limits) -> Expr 
     kept = trimmed(Dfa(first.classes, first.rows, before))
     if not kept.accepting:
         return None
+    if lazy.kind == "stop" and 0 in before:
+        raise Unsupported(f"rule {lazy.rule}: its text may be empty, which is not supported with a stop", line=line,
+                          column=column, source=source.text, hint='make it read something (/.+/), or use suffix="..."')
     text = byte_dfa(kept, limits)
     if lazy.capture is not None:
         text = Capture(lazy.capture, text)

@@ -168,9 +168,9 @@ def _load(source: Source, text: str, start: str, lexer: bool, paths: list[Any], 
     order = [one for one in order if one.name not in hidden]
     terminals = {one.name: _terminal(one) for one in order}
     # The numbering is that of lark's rules; equal rules of one origin were joined by lark.
-    productions = [Production(rule.origin.name, tuple(symbol.name for symbol in rule.expansion), number)
+    productions = [Production(str(rule.origin.name), tuple([str(symbol.name) for symbol in rule.expansion]), number)
                    for number, rule in enumerate(made.rules)]
-    known = {symbol.name for rule in made.rules for symbol in rule.expansion if symbol.is_term}
+    known = {str(symbol.name) for rule in made.rules for symbol in rule.expansion if symbol.is_term}
     loaded = Loaded(source, start, terminals, tuple(made.ignore_tokens), productions,
                     declared=frozenset(known - set(terminals)), hidden=out_of_sight)
     for production in productions:
@@ -186,7 +186,7 @@ def _load(source: Source, text: str, start: str, lexer: bool, paths: list[Any], 
 def _terminal(one: Any) -> Terminal:
     is_string = one.pattern.type == "str"
     literal = one.pattern.value if is_string and not one.pattern.flags else None
-    return Terminal(one.name, one.pattern.to_regexp(), literal, is_string, frozenset(one.pattern.flags),
+    return Terminal(str(one.name), one.pattern.to_regexp(), literal, is_string, frozenset(one.pattern.flags),
                     one.pattern.value, one.priority, one.user_repr())
 
 
@@ -239,15 +239,15 @@ def _table(kept: dict[str, Any], rules: list[Any], start: str, terminals: set[st
     sets: dict[frozenset[str], frozenset[str]] = {}
     for state, items in enumerate(analysis.lr0_itemsets):  # lark numbers the states of its table in this order
         actions = states[state]
-        goto.append({symbol: to for symbol, (action, to) in actions.items() if action.name == "Shift"})
-        accepts = frozenset(actions) & terminals | always
+        goto.append({str(symbol): to for symbol, (action, to) in actions.items() if action.name == "Shift"})
+        accepts = frozenset(map(str, actions)) & terminals | always
         scanned.append(sets.setdefault(accepts, accepts))
         for symbol, reductions in items.lookaheads.items():
             action, chosen = actions[symbol.name]
             for rule in reductions:
                 if action.name == "Shift" or chosen != rule:
                     key = (state, by_value[rule])
-                    barred[key] = barred.get(key, frozenset()) | {symbol.name}
+                    barred[key] = barred.get(key, frozenset()) | {str(symbol.name)}
     return Table(goto, analysis.parse_table.start_states[start], scanned, barred)
 
 

@@ -106,14 +106,18 @@ def _renamed(symbol: Symbol, names: dict[int, int]) -> Symbol:
 class Sketch(Template):
     """Rules whose symbols are all numbers."""
 
-    def finished(self, root: int, texts: list[Expr], *, merged: bool = False) -> RuleSet | None:
-        """The rules that ``root`` needs; None if no text can be finished. ``merged``: there is nothing to merge."""
+    def finished(self, root: int, texts: list[Expr], *, merged: bool = False,
+                 bare: frozenset[int] = frozenset()) -> RuleSet | None:
+        """The rules that ``root`` needs; None if no text can be finished.
+
+        ``merged``: there is nothing to merge. ``bare``: texts that read nothing and so may begin no rule.
+        """
         productive = self._productive()
         if root not in productive:
             return None
         self.alternatives = [[one for one in options if all(s < 0 or s in productive for s in one)] if n in productive
                              else [] for n, options in enumerate(self.alternatives)]
-        return _Writer(self, root if merged else self.merge(root), texts).rules()
+        return _Writer(self, root if merged else self.merge(root), texts, bare).rules()
 
     def _productive(self) -> set[int]:
         users: dict[int, list[tuple[int, int]]] = {}
@@ -139,7 +143,7 @@ class Sketch(Template):
 
 
 class _Writer:
-    def __init__(self, sketch: Sketch, root: int, texts: list[Expr]) -> None:
+    def __init__(self, sketch: Sketch, root: int, texts: list[Expr], bare: frozenset[int]) -> None:
         self.names, self.alternatives, self.texts = sketch.names, sketch.alternatives, texts
         self.captures = sketch.captures
         self.root = root
@@ -159,7 +163,8 @@ class _Writer:
         self.rule_names: dict[int, str] = {}
         taken: set[str] = set()
         for n in [root, *(n for n in self.reached if n != root)]:
-            if self.uses[n] > 1 or n in self._loops(n):
+            begins_bare = any(one and one[0] < 0 and ~one[0] in bare for one in self.alternatives[n])
+            if (self.uses[n] > 1 and not begins_bare) or n in self._loops(n):
                 name = self.names[n]
                 number = 1
                 while name in taken:
