@@ -50,15 +50,15 @@ def _describe(task: Task, cls: type) -> None:
 
 
 def _model_fields(translator: Translator, task: Task) -> None:
-    fields = task.schema["fields"]
-    _members(translator, task, [(name, field, not has_default(field["schema"])) for name, field in fields.items()])
+    _members(translator, task, [(name, field, not _may_lack(translator, task, field))
+                                for name, field in task.schema["fields"].items()])
 
 
 def _dataclass_args(translator: Translator, task: Task) -> None:
     """A field without ``init`` is written by a dump and not read: if others are ignored, so is it."""
     ignored = _behaviour(task) == "ignore"
     _members(translator, task, [
-        (field["name"], field, field.get("init", True) is not False and not has_default(field["schema"]))
+        (field["name"], field, field.get("init", True) is not False and not _may_lack(translator, task, field))
         for field in task.schema["fields"] if field.get("init", True) is not False or ignored])
 
 
@@ -190,6 +190,33 @@ def has_default(schema: Core) -> bool:
     while schema["type"] in ("function-after", "function-before", "function-wrap"):
         schema = schema["schema"]
     return bool(schema["type"] == "default")
+
+
+def _may_lack(translator: Translator, task: Task, field: Core) -> bool:
+    """Whether a field may be left out: if its default is validated, only where it is known to be valid."""
+    schema = field["schema"]
+    if not has_default(schema):
+        return False
+    while schema["type"] != "default":
+        schema = schema["schema"]
+    if not schema.get("validate_default", task.config.get("validate_default", False)):
+        return True
+    from pydantic_core import SchemaValidator, core_schema
+
+    inner: Any = schema["schema"]
+    definitions: Any = list(translator.definitions.values())
+    try:
+        default = schema["default"] if "default" in schema else _made(schema["default_factory"])
+        SchemaValidator(core_schema.definitions_schema(inner, definitions)).validate_python(default)
+    except Exception:  # whatever a validator of the user's raises: then the member is always written
+        return False
+    return True
+
+
+def _made(factory: Any) -> Any:
+    if factory not in (list, dict, set, tuple, str, int, float, bool, frozenset):
+        raise TypeError("a factory of the user's is not called before its time")
+    return factory()
 
 
 def _hashable_default(schema: Core) -> bool:

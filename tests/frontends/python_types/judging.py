@@ -58,7 +58,7 @@ def dumps(adapter: Any, value: Any) -> Iterator[str]:
 
 
 def check_law(annotation: Any, seed: int = 0, walks: int = 20, **options: Any) -> None:
-    """Every accepted text is read, and what it is written as is accepted.
+    """Every accepted text is read, in strict mode too, and what it is written as is accepted.
 
     A dump under a name that is not read (a serialisation alias) may pass as an undeclared member; those stand last in
     the order of the schema. So what that order refuses is asked of a grammar without order.
@@ -71,6 +71,7 @@ def check_law(annotation: Any, seed: int = 0, walks: int = 20, **options: Any) -
     for _ in range(walks):
         text = walk(grammar, rng)
         value = adapter.validate_json(text)
+        adapter.validate_json(text, strict=True)
         for dumped in dumps(adapter, value):
             if not accepts(grammar, dumped):
                 free = compiled(annotation, **{**options, "property_order": "any"})

@@ -337,3 +337,18 @@ def test_deep_types_do_not_recurse() -> None:
     for _ in range(60):
         annotation = list[annotation]
     assert accepts(compiled(annotation), "[" * 60 + "1" + "]" * 60)
+
+
+def test_validated_defaults_must_be_valid_to_be_left_out() -> None:
+    class Checked(BaseModel):
+        model_config = ConfigDict(validate_default=True)
+        good: int = 1
+        bad: int = "x"  # type: ignore[assignment]
+        made: list[int] = Field(default_factory=list)
+        called: int = Field(default_factory=lambda: 1 // 0)
+        node: Optional[Node] = None
+
+    grammar = compiled(Checked)
+    assert accepts(grammar, '{"bad": 1, "called": 2}')
+    assert not accepts(grammar, '{"bad": 1}') and not accepts(grammar, '{"called": 1}') and not accepts(grammar, "{}")
+    check_law(Checked)
