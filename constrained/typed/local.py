@@ -42,7 +42,6 @@ from constrained.typed.tool_prompts import (
 )
 
 if TYPE_CHECKING:
-    from constrained.decoder.chat_template import ChatTemplate
     from constrained.decoder.loaders.load import LoadedModel
     from constrained.decoder.request import Completion, Request
     from constrained.decoder.service import RequestHandle
@@ -51,6 +50,10 @@ __all__ = ["LocalEngine"]
 
 MAX_QUEUE = 1 << 20
 """Calls that may wait: a batch of any size is one queue."""
+
+PLAIN_TEMPLATE = ("{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}"
+                  "{% if add_generation_prompt %}assistant:{% endif %}")
+"""For models without a chat template: the roles in words."""
 
 MAX_TOOL_GRAMMARS = 64
 """Grammars of tools that are kept."""
@@ -65,13 +68,14 @@ class LocalEngine:
 
     def __init__(self, loaded: LoadedModel, *, max_batch: int, max_len: int | None, max_tokens: int,
                  tool_format: str | None = None) -> None:
+        from constrained.decoder.chat_template import ChatTemplate
         from constrained.decoder.scheduler import Scheduler
         from constrained.decoder.service import DecoderService
 
         if loaded.tokenizer_info is None:
             raise SourceError("the model has no tokenizer", hint="give one: LLM(model, tokenizer=...)")
         self.info = loaded.tokenizer_info
-        self.template: ChatTemplate | None = loaded.make_chat_template()
+        self.template = loaded.make_chat_template() or ChatTemplate(PLAIN_TEMPLATE)
         self.compiler = GrammarCompiler(self.info)
         self.tool_format = (get_format(tool_format) if tool_format is not None
                             else detect_format(loaded.chat_template, self.info.token_ids_by_text))
@@ -94,18 +98,17 @@ class LocalEngine:
         self.service.close(drain=False)
 
     def prompt_ids(self, call: Call) -> list[int]:
-        """Token ids of the prompt. Raises :class:`PromptError` where the model has no chat template."""
+        """Token ids of the prompt. Raises ``ChatTemplateError`` where the template refuses the messages."""
         from constrained.decoder.chat_template import encode_chat, encode_prompt_text
 
+        bos = self._loaded.model.config.bos_token_id if self._loaded.add_bos_token else None
+        begin = [] if bos is None else [bos]  # a template of the model's own writes it itself
         if call.messages is None:
-            ids = encode_prompt_text(self.info, call.prompt) if isinstance(call.prompt, str) else list(
-                call.prompt or ())
-            bos = self._loaded.model.config.bos_token_id
-            if isinstance(call.prompt, str) and self._loaded.add_bos_token and bos is not None:
-                ids.insert(0, bos)
-            return ids
-        if self.template is None:
-            raise PromptError("this model has no chat template", hint="write the whole prompt and pass raw=True")
+            if isinstance(call.prompt, str):
+                return begin + encode_prompt_text(self.info, call.prompt)
+            return list(call.prompt or ())
+        if self._loaded.chat_template is not None:
+            begin = []
         options = dict(call.template_options)
         if call.thinking is not None or call.output is not None:
             options.setdefault("enable_thinking", bool(call.thinking))
@@ -120,7 +123,7 @@ class LocalEngine:
             tools = None
         else:
             messages = with_parsed_arguments(messages)
-        return encode_chat(self.template, self.info, messages, tools=tools, **options)
+        return begin + encode_chat(self.template, self.info, messages, tools=tools, **options)
 
     def matcher(self, call: Call) -> GrammarMatcher | None:
         """A fresh matcher of what the call may write, None for free text.

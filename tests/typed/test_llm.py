@@ -237,8 +237,11 @@ def test_sampling_and_presets(tiny: LLM) -> None:
 def test_a_model_without_a_template() -> None:
     needs_kernels()
     with LLM(tiny_model(None), max_len=256) as llm:
-        with pytest.raises(PromptError, match="raw=True"):
-            llm.generate("x", int)
+        assert isinstance(llm.generate("x", bool, max_tokens=20).output, bool)
+        engine: Any = llm.engine
+        asked, _ = llm._call("x", None, {"system": "Be."})
+        text = b"".join(engine.info.token_bytes(i) for i in engine.prompt_ids(asked))
+        assert text == b"system: Be.\nuser: x\nassistant:"
         assert isinstance(llm.generate("x", int, raw=True, max_tokens=20).output, int)
         assert isinstance(llm.generate([5, 6], int, raw=True, max_tokens=20).output, int)
 
