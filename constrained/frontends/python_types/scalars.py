@@ -98,7 +98,8 @@ def _timedelta(translator: Translator, task: Task) -> None:
     words = {"type": "string", "format": "duration"}
     seconds = task.config.get("ser_json_timedelta") == "float" or task.config.get(
         "ser_json_temporal", "iso8601") != "iso8601"
-    if seconds and not any(task.schema.get(name) is not None for name in _BOUNDS):
+    strict = task.schema.get("strict", task.config.get("strict", False))
+    if seconds and not strict and not any(task.schema.get(name) is not None for name in _BOUNDS):
         # written as a number of seconds, so read as one too
         most = Decimal(10**12)
         translator.leaf(task, {**words, "type": ["string", "number"]},

@@ -264,7 +264,11 @@ def test_configuration_of_an_adapter() -> None:
 def test_seconds_of_durations() -> None:
     model = pydantic.create_model("M", __config__=ConfigDict(ser_json_timedelta="float"), d=(dt.timedelta, ...))
     assert accepts(compiled(model), model(d=dt.timedelta(1, 5, 6)).model_dump_json())
-    check_law(model)
+    check_law(model, strict=False)
+    strict = pydantic.create_model("M", __config__=ConfigDict(ser_json_timedelta="float", strict=True),
+                                   d=(dt.timedelta, ...))
+    assert not accepts(compiled(strict), '{"d": 1.5}')
+    check_law(strict)
 
 
 def test_digits_are_capped_by_the_option() -> None:
