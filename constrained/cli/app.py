@@ -15,7 +15,7 @@ from constrained.cli.problem import UsageProblem
 from constrained.errors import ConstrainedError
 from constrained.typed.errors import FetchError
 
-__all__ = ["app"]
+__all__ = ["app", "run_command"]
 
 app = typer.Typer(
     name="constrained",
@@ -34,7 +34,7 @@ class Runner(StrEnum):
     transformers = "transformers"
 
 
-def _run(command: Callable[[], int]) -> None:
+def run_command(command: Callable[[], int]) -> None:
     """Run a command; the library's errors become one message and an exit code."""
     try:
         code = command()
@@ -73,7 +73,7 @@ def demo(
     """
     from constrained.cli.demo_command import demo as command
 
-    _run(lambda: command(Console(highlight=False), model, through.value))
+    run_command(lambda: command(Console(highlight=False), model, through.value))
 
 
 @app.command()
@@ -96,7 +96,7 @@ def check(
 
     if dialect not in ("python", "ecma"):
         raise typer.BadParameter(f"{dialect!r} is neither python nor ecma", param_hint="--dialect")
-    _run(lambda: command(Console(highlight=False), file, regex=regex, dialect=dialect, root=root, strict=strict,
+    run_command(lambda: command(Console(highlight=False), file, regex=regex, dialect=dialect, root=root, strict=strict,
                          as_json=as_json, every=every))
 
 
@@ -125,7 +125,7 @@ def mask(
         return command(Console(highlight=False), rules, tokenizer_info(tokenizer), prefix, limit=limit,
                        as_json=as_json)
 
-    _run(run)
+    run_command(run)
 
 
 @app.command()
@@ -170,5 +170,5 @@ def serve(
         "compile_workers": compile_workers, "compile_seconds": compile_seconds,
         "grammar_cache_bytes": grammar_cache_mb << 20, "max_body_bytes": max_body_kb << 10,
         "drain_seconds": drain_seconds}
-    _run(lambda: command(Console(stderr=True, highlight=False), model, host, port, device=device, quantized=quantized,
-                         threads=threads, options=options))
+    run_command(lambda: command(Console(stderr=True, highlight=False), model, host, port, device=device,
+                                quantized=quantized, threads=threads, options=options))

@@ -23,7 +23,7 @@ NEEDED = {"typer", "rich"}
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line on ``argv`` (default: the process's own arguments); returns the exit code."""
     try:
-        from constrained.cli.app import app
+        from constrained.cli.app_models import app
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in NEEDED:
             raise
