@@ -5,9 +5,9 @@
 Every schema is compiled and every instance, as ``json.dumps(x, ensure_ascii=False)`` writes it, is read byte by byte
 by the compiled grammar: the verdict is the engine's, not a validator's. A schema is *right* when all its instances are
 judged right, *refused* when compiling raises a typed error with a reason, else *wrong*. Schemas of the sample without
-instances get 20 by random walks over the mask, which must validate under ``jsonschema``, and 20 changed ones, which must
-be judged as ``jsonschema`` judges them (``format`` is left to the suite's own tests: ``jsonschema`` knows few). The
-shared data are looked for beside the repository, or in the directory that CONSTRAINED_SHARED names.
+instances get 20 by random walks over the mask, which must validate under ``jsonschema``, and 20 changed ones, which
+must be judged as ``jsonschema`` judges them (``format`` is left to the suite's own tests: ``jsonschema`` knows few).
+The shared data are looked for beside the repository, or in the directory that CONSTRAINED_SHARED names.
 """
 
 from __future__ import annotations

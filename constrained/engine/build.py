@@ -12,6 +12,7 @@ from typing import Any
 from constrained.engine.text_until import text_until
 from constrained.engine.utf8 import char_template
 from constrained.errors import GrammarLimitError
+from constrained.grammar.counted import CountedDfa
 from constrained.grammar.ir import (
     AnyTextUntil,
     ByteDfa,
@@ -38,6 +39,7 @@ __all__ = ["build_network"]
 
 KINDS: dict[type, int] = {
     Literal: 1, CharClass: 2, Sequence: 3, Choice: 4, Repeat: 5, Reference: 6, ByteDfa: 7, Unordered: 8,
+    CountedDfa: 9,
 }
 """The numbers of ``kernel.rule_writer``."""
 

@@ -10,6 +10,7 @@ cdef int REPEAT
 cdef int REFERENCE
 cdef int BYTE_DFA
 cdef int UNORDERED
+cdef int COUNTED_DFA
 cdef int INLINE_SIZE
 cdef int UNROLL_POSITIONS
 cdef int _leaves(tuple ranges) except -1
@@ -35,6 +36,7 @@ cdef class RuleWriter:
     cdef int _char_class(self, object ranges, int start, int end, int origin) except -1
     cdef tuple _share_prefixes(self, tuple options, int start, int end, int origin)
     cdef int _dfa(self, object dfa, int start, int end, int origin) except -1
+    cdef int _counted_dfa(self, object node, int start, int end, int origin) except -1
     cdef int _repeat(self, object expr, int start, int end, int origin) except -1
     cdef int _unordered(self, object expr, int start, int end, int origin) except -1
     cdef int _size(self, object expr) except -1

@@ -13,6 +13,8 @@ Cost: 20-50 ns a position, 100-300 ns an expression.
 
 from __future__ import annotations
 
+from array import array
+
 try:
     import cython
 except ImportError:
@@ -23,6 +25,8 @@ if cython.compiled:
 else:
     from constrained.kernel.network import Network
 
+from constrained.kernel.network import NetworkTooLarge  # noqa: E402 - a Python name in both modes
+
 LITERAL = cython.declare(cython.int, 1)
 CHAR_CLASS = cython.declare(cython.int, 2)
 SEQUENCE = cython.declare(cython.int, 3)
@@ -31,6 +35,7 @@ REPEAT = cython.declare(cython.int, 5)
 REFERENCE = cython.declare(cython.int, 6)
 BYTE_DFA = cython.declare(cython.int, 7)
 UNORDERED = cython.declare(cython.int, 8)
+COUNTED_DFA = cython.declare(cython.int, 9)
 
 INLINE_SIZE = cython.declare(cython.int, 64)
 """A rule whose expression, inlined, has at most this many leaves is inlined wherever it is used."""
@@ -213,6 +218,8 @@ class RuleWriter:
                 self._dfa(node, start, end, origin)
             elif kind == UNORDERED:
                 self._unordered(node, start, end, origin)
+            elif kind == COUNTED_DFA:
+                self._counted_dfa(node, start, end, origin)
             else:
                 self.other(node, start, end, origin)
         return 0
@@ -301,6 +308,91 @@ class RuleWriter:
                 net.add_edge(base + i, 0, edge[0], edge[1], base + cython.cast(cython.int, edge[2]))
         for i in dfa.accepting:
             net.add_edge(base + i, 1, 0, 0, end)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _counted_dfa(self, node, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
+        """The product of an automaton and a counter of characters: only what can be reached gets edges."""
+        net: Network = self.net
+        rows: tuple = node.inner.transitions
+        row: tuple
+        edge: tuple
+        n: cython.int = len(rows)
+        boundary: cython.int = node.boundary
+        least: cython.int
+        top: cython.int
+        endless: cython.bint = node.maximum is None
+        base: cython.int = net.n
+        count: cython.int
+        state: cython.int
+        after: cython.int
+        to: cython.int
+        i: cython.int
+        j: cython.int
+        edges: cython.int = 0
+        done: cython.int
+        table: cython.int[::1]
+        offsets: cython.int[::1]
+        final: cython.uchar[::1]
+        seen: cython.uchar[::1]
+        if node.top > self.largest:
+            raise RepeatTooLarge(node.top)
+        if (node.top + 1) * n > net.most:
+            raise NetworkTooLarge
+        least = node.minimum
+        top = node.top
+        for i in range(n):
+            edges += len(rows[i])
+        packed = array("i", bytes(12 * edges + 4))
+        table = packed
+        bounds = array("i", bytes(4 * n + 4))
+        offsets = bounds
+        ends = bytearray(n)
+        final = ends
+        for state in node.inner.accepting:
+            final[state] = 1
+        edges = 0
+        for i in range(n):
+            row = rows[i]
+            offsets[i] = edges
+            for edge in row:
+                table[3 * edges] = edge[0]
+                table[3 * edges + 1] = edge[1]
+                table[3 * edges + 2] = edge[2]
+                edges += 1
+        offsets[n] = edges
+        net._room((top + 1) * n)
+        for i in range((top + 1) * n):
+            net.add_position(origin)
+        net.add_edge(start, 1, 0, 0, base)
+        marks = bytearray((top + 1) * n)
+        seen = marks
+        queue = array("i", bytes(4 * (top + 1) * n))
+        waiting: cython.int[::1] = queue
+        waiting[0] = 0
+        seen[0] = 1
+        j = 1
+        done = 0
+        while done < j:
+            count = waiting[done] // n
+            state = waiting[done] % n
+            done += 1
+            if final[state] and count >= least:
+                net.add_edge(base + count * n + state, 1, 0, 0, end)
+            for i in range(offsets[state], offsets[state + 1]):
+                to = table[3 * i + 2]
+                after = count + 1 if to < boundary else count
+                if after > top:
+                    if not endless:
+                        continue
+                    after = top
+                to = after * n + to
+                net.add_edge(base + count * n + state, 0, table[3 * i], table[3 * i + 1], base + to)
+                if not seen[to]:
+                    seen[to] = 1
+                    waiting[j] = to
+                    j += 1
         return 0
 
     @cython.cfunc
@@ -431,7 +523,7 @@ class RuleWriter:
                     stack.append(self.rules[node.name])
                 else:
                     total += UNROLL_POSITIONS + 1  # a call is worth a register, not copies
-            elif kind == BYTE_DFA or kind == UNORDERED:
+            elif kind == BYTE_DFA or kind == UNORDERED or kind == COUNTED_DFA:
                 total += UNROLL_POSITIONS + 1
             elif kind == REPEAT:
                 total += 1 if (node.maximum or node.minimum) <= 1 else UNROLL_POSITIONS + 1
@@ -526,6 +618,8 @@ class RuleWriter:
                 stack.append(node.body)
             elif kind == BYTE_DFA:
                 total += 4 * len(node.transitions)
+            elif kind == COUNTED_DFA:
+                total += 4 * (node.top + 1) * len(node.inner.transitions)
             elif kind == CHAR_CLASS:
                 total += _leaves(node.ranges)
             elif kind == UNORDERED:

@@ -30,6 +30,7 @@ from constrained.frontends.json_schema.spelling import (
     spelled_leaf,
 )
 from constrained.frontends.regex import pattern_tree, plain_expression, tree_expression
+from constrained.grammar.counted import CountedDfa
 from constrained.grammar.ir import Choice, Expr, Literal, Repeat, Sequence, Unordered
 from constrained.limits import Limits
 from constrained.regex import dfa as automata
@@ -51,6 +52,8 @@ _QUOTE = Literal(b'"')
 _DEFAULT_LIMITS = Limits()
 #: Automata up to this many states times classes are minimised: about 2 us for each.
 _MINIMISED = 20_000
+#: Lengths from which on a counter is written beside an automaton, and no product made.
+_COUNTED = 100
 
 
 class Language:
@@ -344,6 +347,9 @@ def _of_languages(shape: StringShape, escapes: str, limits: Limits) -> Expr | No
             if fitted is not None:
                 return None if is_nothing(fitted) else plain_expression(fitted, spelled_leaf(escapes))
     try:
+        counted = _counted(shape, escapes, limits)
+        if counted is not None:
+            return counted
         dfa = shape.dfa(limits)
         return spelled_dfa(dfa, escapes, limits) if dfa.accepting else None
     except GrammarLimitError as error:
@@ -351,6 +357,27 @@ def _of_languages(shape: StringShape, escapes: str, limits: Limits) -> Expr | No
         raise GrammarLimitError(
             error.limit, error.value, f"the string constraints ({names}, lengths {shape.minimum} to {shape.maximum}) "
             "have no small automaton together") from None
+
+
+def _counted(shape: StringShape, escapes: str, limits: Limits) -> Expr | None:
+    """Languages beside lengths, as an automaton with a counter; None where the product is small or lengths say nothing.
+
+    Raises GrammarLimitError.
+    """
+    if shape.minimum == 0 and shape.maximum is None:
+        return None
+    top = shape.minimum if shape.maximum is None else shape.maximum
+    if shape.languages and top < _COUNTED:
+        return None
+    dfa = replace(shape, minimum=0, maximum=None).dfa(limits)
+    if not dfa.accepting:
+        return NOTHING
+    if top * len(dfa.rows) < 4 * _COUNTED:
+        return None
+    spelled = spelled_dfa(dfa, escapes, limits)
+    if (top + 1) * len(spelled.transitions) > limits.max_positions:
+        raise GrammarLimitError("max_positions", limits.max_positions, "a state for each length")
+    return CountedDfa(spelled, len(dfa.rows), shape.minimum, shape.maximum)
 
 
 def _all_but(shape: StringShape, escapes: str) -> Expr | None:

@@ -195,7 +195,7 @@ def test_limits_and_bad_patterns() -> None:
         StringShape.from_pattern("(")
     hard = StringShape(0, 30_000).intersect(StringShape.from_pattern(r"^(\S+\s+)*\S+$"))
     assert hard is not None
-    with pytest.raises(GrammarLimitError, match="max_dfa_states"):
+    with pytest.raises(GrammarLimitError, match="max_positions"):
         hard.to_expr(ANYHOW)
     assert StringShape(0, 3).intersect(StringShape(4, None)) is None
     assert StringShape.from_pattern("^a$").intersect(StringShape.from_pattern("^b$")).is_empty(Limits())
