@@ -84,6 +84,8 @@ def _made(annotation: Any) -> Any:
         raise UnsupportedSchemaError(
             f"the type {echo(_name(part))} is not one that JSON can carry: {reason}", pointer=pointer,
             hint="use a model, a dataclass, a TypedDict, or a type of the standard library") from None
+    except ImportError as error:  # a type that needs a package of its own: EmailStr
+        raise ConstrainedError(f"the type {echo(_name(annotation))} needs a package: {str(error)[:200]}") from None
     except CoreSchemaError as error:
         raise SchemaError(f"the type cannot be used: {str(error)[:300]}") from None
     except TypeError as error:

@@ -33,8 +33,7 @@ _BEYOND = {
     "PathType": ("it asks the file system", "use pathlib.Path"),
     "pattern": ("it must be a regular expression", "use str, and compile it afterwards"),
     "import_string": ("it imports what is named", "use str"),
-    "EmailStr": ("the rules of email-validator are no grammar", "use str with a pattern"),
-    "NameEmail": ("the rules of email-validator are no grammar", "use str with a pattern"),
+    "NameEmail": ("a name may be any text", "use EmailStr"),
     "EncodedStr": ("its encoder is a function", "use str"),
     "EncodedBytes": ("its encoder is a function", "use bytes with val_json_bytes='base64'"),
     "IPv6Network": ("a network's address ends in zero bits after its prefix, however it is abbreviated",
@@ -46,7 +45,7 @@ class Called(NamedTuple):
     """A function in a core schema.
 
     ``kind``: ``harmless``, ``host`` (``name`` is in ``HOSTS``), ``constraint`` (``name`` and ``value``), ``bytesize``,
-    ``url``, ``beyond`` (``reason`` and ``hint``) or ``user``.
+    ``email``, ``base64``, ``url``, ``beyond`` (``reason`` and ``hint``) or ``user``.
     """
 
     kind: str
@@ -79,6 +78,8 @@ def called(schema: Mapping[str, Any]) -> Called:
         return Called("constraint", _CONSTRAINTS[name], given[_CONSTRAINTS[name]])
     if "_BaseUrl" in qualified or "_BaseMultiHostUrl" in qualified:
         return Called("url", name)
+    if qualified == "EmailStr._validate":
+        return Called("email", name)
     if qualified.startswith("ByteSize."):
         return Called("bytesize", name)
     if type(owner).__name__ == "EncodedBytes":

@@ -1,23 +1,28 @@
-"""URLs as Pydantic's core reads them, held back on the safe side.
+"""URLs as Pydantic's core reads them, and e-mail addresses as email-validator does, held back on the safe side.
 
 The core follows the URL standard of the WHATWG, which takes nearly anything and rewrites it; that is no small language.
 What is offered is ``scheme://host`` with a port, a path, a query and a fragment, where the host is an IP address or at
 most eight labels of 40 letters, digits, hyphens and underscores; and ``mailto:``, ``data:``, ``urn:``, ``tel:`` where
 any scheme may stand. Not offered: hosts in punycode (``xn--``) or beyond ASCII, a last label that begins with a digit.
+
+Addresses of e-mail have at most four atoms of 15 characters before the ``@``, and two to five labels of up to 47
+letters, digits and single hyphens behind it, the last of 2 to 12 letters and no name of special use (RFC 6761).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from constrained.frontends.json_schema.formats import FORMATS
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import Language, StringShape
 from constrained.frontends.python_types.languages import language
+from constrained.limits import Limits
+from constrained.regex import dfa as automata
 
-__all__ = ["url_shapes"]
+__all__ = ["email_shape", "url_shapes"]
 
 #: Any scheme but those that begin like "file", which has neither user nor port.
 _ANY_SCHEME = "(?:[A-EG-Za-eg-z][A-Za-z0-9+.-]{0,19}|[Ff][A-HJ-Za-hj-z0-9+.-][A-Za-z0-9+.-]{0,18})"
@@ -28,6 +33,7 @@ _PORT = "(?::(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2]
 _SEEN = r"[^\x00-\x20\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]"
 _OPAQUE = "(?:mailto|data|urn|tel)"
 _LABELS, _LONGEST = 8, 40
+_LIMITS = Limits()
 
 
 def url_shapes(schema: Mapping[str, Any]) -> list[StringShape]:
@@ -67,3 +73,17 @@ def _language(schemes: tuple[str, ...] | None, most: int | None) -> Language:
     if schemes is None or "file" in schemes:
         options.append(f"file:///{seen}{{0,{room}}}")
     return language(f"url {schemes} {most}", "|".join(options))
+
+
+_SPECIAL = ("arpa", "invalid", "local", "localhost", "onion", "test")
+
+
+@cache
+def email_shape() -> StringShape:
+    """The strings of ``EmailStr``."""
+    atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,15}"
+    label = "[A-Za-z0-9]{1,15}(?:-[A-Za-z0-9]{1,15}){0,2}"
+    address = language("email", rf"{atom}(?:\.{atom}){{0,3}}@(?:{label}\.){{1,4}}[A-Za-z]{{2,12}}").dfa(_LIMITS)
+    special = language("special use", rf"(?i:.*\.(?:{'|'.join(_SPECIAL)}))").dfa(_LIMITS)
+    found = automata.intersection(address, automata.complement(special), _LIMITS)
+    return StringShape(languages=(Language("email", None, automata.minimise(found)),))

@@ -15,6 +15,7 @@ from constrained.frontends.python_types.hosts import host_shape
 from constrained.frontends.python_types.languages import language, numbers, strings
 from constrained.frontends.python_types.numbers import float_shape, keywords
 from constrained.frontends.python_types.task import Core, Handler, Task, Translator
+from constrained.frontends.python_types.urls import email_shape
 
 __all__ = ["HANDLERS"]
 
@@ -112,6 +113,8 @@ def _function(translator: Translator, task: Task) -> None:
         translator.leaf(task, {"type": "string"}, strings([host_shape(found.name)]))
     elif found.kind == "constraint":
         _constraint(translator, task, found)
+    elif found.kind == "email":
+        translator.leaf(task, {"type": "string", "format": "email"}, strings([email_shape()]))
     elif found.kind == "bytesize":
         translator.leaf(task, {"type": "integer", "minimum": 0}, numbers([NumberShape.of_bounds(0, integer=True)]))
     elif found.kind == "base64":

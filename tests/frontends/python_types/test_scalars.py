@@ -221,6 +221,17 @@ def test_urls_are_held_back_on_the_safe_side(annotation: Any, good: list[str], b
         adapter.validate_json(walk(grammar, rng))
 
 
+def test_addresses_of_email_are_held_back_on_the_safe_side() -> None:
+    pytest.importorskip("email_validator")
+    grammar, adapter, rng = compiled(pydantic.EmailStr), pydantic.TypeAdapter(pydantic.EmailStr), random.Random(0)
+    for text in ("a.b@c.example", "A!b@x-y.co.uk", "a@test.co", "a@b.tests"):
+        assert accepts(grammar, f'"{text}"') and adapter.validate_json(f'"{text}"') == text
+    for text in ("a@b", "a@b.test", "a@b.TEST", "a@xn--a.de", "a@b.1a", "a..b@c.de", "@b.co", "a@-b.co", "a@b-.co"):
+        assert not accepts(grammar, f'"{text}"'), text
+    for _ in range(100):
+        adapter.validate_json(walk(grammar, rng))
+
+
 def durations() -> list[dt.timedelta]:
     edges = [dt.timedelta(*parts) for parts in (
         (0,), (1,), (400,), (0, 5), (0, 3605), (0, 1, 5), (-1,), (-1, 0, 1), (365,), (730, 1), (0, 60), (364, 86399),
