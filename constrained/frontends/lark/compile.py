@@ -186,7 +186,7 @@ class _Texts:
 
     def text(self, name: str, skipped: Expr | None, body: Expr | None) -> Expr:
         """One terminal with what is ignored before it."""
-        if body is not None and not isinstance(body, (Literal, Reference, TokenReference)):
+        if body is not None and not isinstance(body, (Literal, NotFollowedBy, Reference, TokenReference)):
             body = self.named(name, body)
         items = [part for part in (skipped, body) if part is not None]
         return Literal(b"") if not items else items[0] if len(items) == 1 else Sequence(tuple(items))

@@ -164,14 +164,14 @@ def _load(source: Source, text: str, start: str, lexer: bool, paths: list[Any], 
         raise
     except Exception as error:  # lark raises what its parts raise: ours to name, whatever it is
         _refused(source, start, error)
-    out_of_sight = {one.name: _terminal(one) for one in order if one.name in hidden}
+    out_of_sight = {str(one.name): _terminal(one) for one in order if one.name in hidden}
     order = [one for one in order if one.name not in hidden]
-    terminals = {one.name: _terminal(one) for one in order}
+    terminals = {str(one.name): _terminal(one) for one in order}  # lark's names are tokens
     # The numbering is that of lark's rules; equal rules of one origin were joined by lark.
     productions = [Production(str(rule.origin.name), tuple([str(symbol.name) for symbol in rule.expansion]), number)
                    for number, rule in enumerate(made.rules)]
     known = {str(symbol.name) for rule in made.rules for symbol in rule.expansion if symbol.is_term}
-    loaded = Loaded(source, start, terminals, tuple(made.ignore_tokens), productions,
+    loaded = Loaded(source, start, terminals, tuple(map(str, made.ignore_tokens)), productions,
                     declared=frozenset(known - set(terminals)), hidden=out_of_sight)
     for production in productions:
         loaded.by_origin.setdefault(production.origin, []).append(production)
@@ -179,7 +179,7 @@ def _load(source: Source, text: str, start: str, lexer: bool, paths: list[Any], 
         fail(source, start, f"there is no rule {echo(start)} to start with", hint="pass start=...")
     if lexer:
         loaded.embedded = _embedded(order)
-        loaded.table = _table(kept, made.rules, start, set(terminals), set(made.ignore_tokens))
+        loaded.table = _table(kept, made.rules, start, set(terminals), set(loaded.ignored))
     return loaded
 
 
@@ -201,7 +201,7 @@ def _embedded(order: list[Any]) -> dict[str, list[str]]:
             if string.pattern.type == "str" and string.priority == pattern.priority:
                 match = compiled.match(string.pattern.value)
                 if match is not None and match[0] == string.pattern.value:
-                    found.setdefault(pattern.name, []).append(string.name)
+                    found.setdefault(str(pattern.name), []).append(str(string.name))
     return found
 
 
@@ -222,7 +222,7 @@ def _table_maker(kept: dict[str, Any]) -> Any:
 def _lexer_keeper(kept: dict[str, Any]) -> Any:
     """A stand-in for lark's contextual lexer that keeps what it would always try."""
     def make(conf: Any, states: Any, always_accept: Iterable[str] = ()) -> Any:
-        kept["always"] = frozenset(always_accept)
+        kept["always"] = frozenset(map(str, always_accept))
         return conf
 
     return make
