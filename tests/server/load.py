@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
+import itertools
 import json
 import os
 import random
@@ -190,7 +191,7 @@ def gaps(streams: Iterable[Stream], since: float = 0.0, until: float = float("in
     """Milliseconds between consecutive pieces of each stream, of pieces that came in the given time."""
     found: list[float] = []
     for stream in streams:
-        for a, b in zip(stream.times, stream.times[1:], strict=False):
+        for a, b in itertools.pairwise(stream.times):
             if since <= a and b <= until:
                 found.append((b - a) * 1e3)
     return found
@@ -361,10 +362,12 @@ async def fresh_schema(server: ServerProcess, *, rounds: int, good: int = 8, siz
     stop.set()
     found = [stream for task in streams for stream in await task]
     during = [gap for a, b in windows for gap in gaps(found, a, b + 0.2)]
-    busy = gaps(found)
+    outside = [gap for (_, a), (b, _) in itertools.pairwise(windows) for gap in gaps(found, a + 0.2, b)]
     return {"schema_bytes": len(json.dumps(big_schema(size, 0))), "statuses": dict(statuses),
             "first_token_s": round(statistics.median(b - a for a, b in windows), 2),
-            "gap_p50_ms": round(statistics.median(busy), 1), "during_p50_ms": round(statistics.median(during), 1),
+            "outside_p50_ms": round(statistics.median(outside or [0.0]), 1),
+            "outside_p99_ms": round(quantile(outside, 0.99), 1), "outside_max_ms": round(max(outside or [0.0]), 1),
+            "during_p50_ms": round(statistics.median(during), 1),
             "during_p99_ms": round(quantile(during, 0.99), 1), "during_max_ms": round(max(during), 1)}
 
 
