@@ -18,7 +18,13 @@ from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.json_schema.strings import StringShape
 from constrained.frontends.structural_tag.plain_schemas import members, schema_of
 from constrained.frontends.structural_tag.spellings import GemmaEmitter, PythonEmitter
-from constrained.frontends.structural_tag.xml_values import XmlEmitter
+from constrained.frontends.structural_tag.xml_values import (
+    DeepSeek41Emitter,
+    DeepSeekEmitter,
+    GlmEmitter,
+    MiniMaxEmitter,
+    XmlEmitter,
+)
 from constrained.grammar.flat import from_flat, to_flat
 from constrained.grammar.ir import Expr, Reference, RuleSet, Sequence
 from constrained.limits import Limits
@@ -28,6 +34,10 @@ __all__ = ["STYLES", "Contents"]
 STYLES: dict[str, type[Emitter]] = {
     "json": Emitter,
     "qwen_xml": XmlEmitter,
+    "minimax_xml": MiniMaxEmitter,
+    "glm_xml": GlmEmitter,
+    "deepseek_xml": DeepSeekEmitter,
+    "deepseek_v4_1_xml": DeepSeek41Emitter,
     "pythonic": PythonEmitter,
     "function_gemma": GemmaEmitter,
 }

@@ -32,9 +32,18 @@ from constrained.grammar import combinators as make
 from constrained.grammar.ir import Choice, Expr, Literal, Sequence
 from constrained.limits import Limits
 
-__all__ = ["JsonText", "Kinds", "XmlEmitter", "parameter_kinds", "value_of_text"]
+__all__ = [
+    "DeepSeek41Emitter",
+    "DeepSeekEmitter",
+    "GlmEmitter",
+    "JsonText",
+    "Kinds",
+    "MiniMaxEmitter",
+    "XmlEmitter",
+    "parameter_kinds",
+    "value_of_text",
+]
 
-STOP = b"</parameter>"
 BLANKS = " \t\r\n"
 NO_EDGE = "^(?:[^\\n](?:[^]*[^\\n])?)?$"
 """Strings that neither begin nor end with a line end, so that none is taken away."""
@@ -120,7 +129,18 @@ ONLY_STRINGS = Kinds(strings=True)
 
 
 class XmlEmitter(RestyledEmitter):
-    """Parameters of a call in XML; values inside arrays and objects are JSON."""
+    """Parameters of a call in XML, as Qwen writes them; values inside arrays and objects are JSON."""
+
+    stop = b"</parameter>"
+    before, behind = b"<parameter=", b">"
+    """What stands around a parameter's name."""
+    told_apart = False
+    """Whether the element says if its value is a string."""
+
+    def opened(self, name: Expr, *, string: bool) -> Expr:
+        """The beginning of an element."""
+        del string
+        return Sequence((Literal(self.before), name, Literal(self.behind)))
 
     def bracketed(self, left: bytes, inside: Expr | None, right: bytes, *, may_be_empty: bool) -> Expr:
         if not self.inside_root:
@@ -139,9 +159,10 @@ class XmlEmitter(RestyledEmitter):
     def member(self, name: str, expression: int) -> Expr:
         if not self.inside_root:
             return super().member(name, expression)
-        if ">" in name or any("\ud800" <= char <= "\udfff" for char in name):
-            raise NotEnforced(f"the parameter {name!r:.60} cannot be named in XML", "leave > out of names")
-        return Sequence((Literal(f"<parameter={name}>".encode()), self.parameter(name, expression), Literal(STOP)))
+        if self.behind[:1].decode() in name or any("\ud800" <= char <= "\udfff" for char in name):
+            raise NotEnforced(f"the parameter {name!r:.60} cannot be named in XML",
+                              f"leave {self.behind[:1].decode()} out of names")
+        return self.parameter(name, Literal(name.encode()), expression)
 
     def free_member(self, cells: Any, declared: list[str]) -> Expr | None:
         if not self.inside_root:
@@ -149,28 +170,32 @@ class XmlEmitter(RestyledEmitter):
         options: list[Expr] = []
         for names, expression in cells:
             if not self.normaliser.is_empty(expression):
-                key = raw_string(names.exclude_values(declared), b">", self.normaliser.limits)
-                options.append(Sequence((Literal(b"<parameter="), key, Literal(b">"),
-                                         self.parameter("an undeclared parameter", expression), Literal(STOP))))
+                key = raw_string(names.exclude_values(declared), self.behind[:1], self.normaliser.limits)
+                options.append(self.parameter("an undeclared parameter", key, expression))
         return make.choice(*options) if options else None
 
-    def parameter(self, name: str, expression: int) -> Expr:
-        """The texts of one parameter's values."""
+    def parameter(self, name: str, key: Expr, expression: int) -> Expr:
+        """The element of one parameter."""
         self.inside_root = False
         self.depth += 1
         try:
             d = self.normaliser.denote(expression)
             if not d.strings:
-                return Sequence((self.space, self.value(expression), self.space))
+                value = Sequence((self.space, self.value(expression), self.space))
+                return Sequence((self.opened(key, string=False), value, Literal(self.stop)))
             others = self.others(expression, d)
             strings: list[Expr] = []
             for shape in d.strings:
-                if others is not None:
+                if others is not None and not self.told_apart:
                     self.check_mixed(name, shape, d)
                 strings.append(self.raw(shape))
-            if others is not None:
-                strings.append(Sequence((self.space, others, self.space)))
-            return make.choice(*strings)
+            other = None if others is None else Sequence((self.space, others, self.space))
+            if other is not None and not self.told_apart:
+                strings.append(other)
+            found = Sequence((self.opened(key, string=True), make.choice(*strings), Literal(self.stop)))
+            if other is None or not self.told_apart:
+                return found
+            return make.choice(found, Sequence((self.opened(key, string=False), other, Literal(self.stop))))
         finally:
             self.depth -= 1
             self.inside_root = True
@@ -178,9 +203,9 @@ class XmlEmitter(RestyledEmitter):
     def raw(self, shape: StringShape) -> Expr:
         limits = self.normaliser.limits
         if shape.is_any():
-            return raw_string(shape, STOP, limits)
-        framed = make.sequence("\n", raw_string(shape, STOP, limits), "\n")
-        bare = raw_string(shape, STOP, limits, pattern=NO_EDGE)
+            return raw_string(shape, self.stop, limits)
+        framed = make.sequence("\n", raw_string(shape, self.stop, limits), "\n")
+        bare = raw_string(shape, self.stop, limits, pattern=NO_EDGE)
         return framed if bare is NOTHING else make.choice(framed, bare)
 
     def others(self, expression: int, d: Denotation) -> Expr | None:
@@ -205,6 +230,41 @@ class XmlEmitter(RestyledEmitter):
             raise NotEnforced(
                 f"the parameter {name!r:.60} may be a string or a bounded value of another type, which raw text cannot "
                 "tell apart", "leave out either, or the bounds")
+
+
+class MiniMaxEmitter(XmlEmitter):
+    """``<parameter name="key">value</parameter>``."""
+
+    before, behind = b'<parameter name="', b'">'
+
+
+class GlmEmitter(XmlEmitter):
+    """``<arg_key>key</arg_key>``, blanks, ``<arg_value>value</arg_value>``."""
+
+    stop = b"</arg_value>"
+    before, behind = b"<arg_key>", b"</arg_key>"
+
+    def opened(self, name: Expr, *, string: bool) -> Expr:
+        return Sequence((super().opened(name, string=string), self.space, Literal(b"<arg_value>")))
+
+
+class DeepSeekEmitter(XmlEmitter):
+    """DeepSeek 3.2: an attribute says whether the value is a string."""
+
+    stop = "</｜DSML｜parameter>".encode()
+    before, behind = '<｜DSML｜parameter name="'.encode(), b'"'
+    told_apart = True
+
+    def opened(self, name: Expr, *, string: bool) -> Expr:
+        mark = b' string="true">' if string else b' string="false">'
+        return Sequence((super().opened(name, string=string), Literal(mark)))
+
+
+class DeepSeek41Emitter(DeepSeekEmitter):
+    """DeepSeek 4.1: the same with a blank before the name of the element."""
+
+    stop = "</｜DSML｜ parameter>".encode()
+    before = '<｜DSML｜ parameter name="'.encode()
 
 
 ANY_ARRAY = ArrayShape()
