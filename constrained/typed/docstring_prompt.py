@@ -57,7 +57,8 @@ class DocstringPrompt:
                 raise PromptError(f"the docstring of {name}: {{{echo(field, 60)[1:-1]}}} names a private attribute",
                                   hint="pass what is needed as a parameter")
             named.add(head)
-        self._rest = [parameter for parameter in parameters if parameter not in named]
+        self._rest = [parameter for i, parameter in enumerate(parameters)
+                      if parameter not in named and not (i == 0 and parameter == "self")]
 
     def render(self, values: Mapping[str, Any]) -> str:
         """The prompt for these arguments. Raises :class:`PromptError` where a value lacks what a placeholder asks."""

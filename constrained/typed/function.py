@@ -11,6 +11,7 @@ The body is never run. Everything that can be wrong with the signature is found 
 
 from __future__ import annotations
 
+import copy
 import inspect
 import sys
 import typing
@@ -46,7 +47,16 @@ class TypedFunction(Generic[P, R]):
         self._prompt = DocstringPrompt(_name(function), function.__doc__, list(self._signature.parameters))
         self._options = options
         self._is_async = inspect.iscoroutinefunction(function)
+        self._instance: tuple[Any, ...] = ()
         self.output_type: OutputType = output_type(annotation)
+
+    def __get__(self, instance: Any, owner: Any = None) -> TypedFunction[..., R]:
+        """A method: ``{self.name}`` is a placeholder like any other, ``self`` alone is not written down."""
+        if instance is None:
+            return self
+        bound = copy.copy(self)
+        bound._instance = (instance,)
+        return bound
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The value. Raises ``TruncatedError`` for a cut text, ``OutputError`` where validators refused every try."""
@@ -98,7 +108,9 @@ class TypedFunction(Generic[P, R]):
         """The same function with other options: those of ``LLM.generate``."""
         changed = self._options.updated(**options)
         self._llm._params(changed)  # wrong ones are found here
-        return TypedFunction(self._llm, self._function, self.output_type, changed)
+        other: TypedFunction[P, R] = TypedFunction(self._llm, self._function, self.output_type, changed)
+        other._instance = self._instance
+        return other
 
     def prompt(self, *args: P.args, **kwargs: P.kwargs) -> str:
         """The text of the user's message, without the schema."""
@@ -114,7 +126,7 @@ class TypedFunction(Generic[P, R]):
                                base=self._options)
 
     def _bound(self, args: Any, kwargs: Any) -> dict[str, Any]:
-        bound = self._signature.bind(*args, **kwargs)  # TypeError, as of any function
+        bound = self._signature.bind(*self._instance, *args, **kwargs)  # TypeError, as of any function
         bound.apply_defaults()
         return bound.arguments
 

@@ -102,6 +102,21 @@ def test_local_classes(tiny: LLM) -> None:
     assert all(isinstance(one, Local) for one in f("x"))
 
 
+def test_methods(tiny: LLM) -> None:
+    class Desk:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        @tiny.fn
+        def triage(self, text: str, hint: str = "none") -> Mood:
+            """{self.name} reads: {text}"""
+
+    desk = Desk("Support")
+    assert desk.triage("ok") in Mood and desk.triage.options(seed=1)("ok") in Mood
+    assert desk.triage.prompt("ok") == "Support reads: ok\n\nhint: none"
+    assert Desk.triage.prompt(desk, "ok") == desk.triage.prompt("ok")
+
+
 def test_retries(tiny: LLM) -> None:
     class Never(pydantic.BaseModel):
         flag: bool

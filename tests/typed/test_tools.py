@@ -176,6 +176,21 @@ def test_calls_always_fit(tiny: LLM, choice: Any) -> None:
         assert result.usage.forced_tokens > 5 and len(one.id) == 9
 
 
+@pytest.mark.parametrize("name", ["json", "hermes", "qwen3_coder", "llama3_pythonic", "mistral_v3", "deepseek_v3",
+                                  "functiongemma", "command_r", "harmony", "phi4"])
+def test_every_shape_of_calls(name: str) -> None:
+    needs_kernels()
+    with LLM(tiny_model(), tool_format=name, max_len=2048) as llm:
+        for kind, choice in ((None, "required"), (bool, "required"), (bool, "auto")):
+            result = llm.chat("x", kind, tools=[weather, find_place], tool_choice=choice, temperature=1.0, seed=3,
+                              max_tokens=200, parallel_tool_calls=False)
+            assert choice == "auto" or result.finish_reason == "tool_calls"
+            if result.finish_reason != "tool_calls":
+                assert isinstance(result.output, bool)
+            for one in result.message.tool_calls:  # type: ignore[union-attr]
+                {"weather": weather, "find": find_place}[one.function.name].arguments(one.function.arguments)
+
+
 def test_a_value_or_calls(tiny: LLM) -> None:
     kinds = set()
     for seed in range(12):
