@@ -14,6 +14,7 @@ from constrained.errors import GrammarLimitError, SchemaError, UnsatisfiableGram
 from constrained.frontends.json_schema.dialects import PYTHON_TYPES, Dialect, find_dialect
 from constrained.frontends.json_schema.document import Document
 from constrained.frontends.json_schema.emit import Emitter
+from constrained.frontends.json_schema.metaschema import worded
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.grammar.ir import RuleSet
@@ -86,6 +87,10 @@ def build(
         return Emitter(normaliser, policy, strict=strict_mode).run(root), normaliser
     except UnsatisfiableGrammarError as error:
         raise UnsatisfiableSchemaError(str(error)) from None
+    except SchemaError as error:
+        if type(error) is SchemaError and isinstance(schema, _JSON):
+            raise worded(error, value, dialect) from None
+        raise
     except RecursionError:
         raise GrammarLimitError("max_nesting", limits.max_nesting, "the schema is nested too deeply") from None
 
