@@ -22,7 +22,7 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from typing import Any
 
-from constrained.decoder.request import Completion, Request, TokenEvent
+from constrained.decoder.request import Completion, Request, TokenEvent, Usage
 from constrained.decoder.sampling_params import RequestError
 from constrained.decoder.scheduler import Scheduler
 
@@ -43,7 +43,7 @@ class RequestHandle:
     ``await handle`` waits for the end and returns the completions, as ``result()`` does in a thread.
     """
 
-    __slots__ = ("_condition", "_events", "_finished", "_left", "_loop", "_service", "_threads", "_waiter",
+    __slots__ = ("_condition", "_events", "_finished", "_left", "_loop", "_n", "_service", "_threads", "_waiter",
                  "finished_at", "first_event_at", "request_id", "submitted_at")
 
     def __init__(self, service: DecoderService, n: int) -> None:
@@ -53,7 +53,7 @@ class RequestHandle:
         self.first_event_at: float | None = None
         self.finished_at: float | None = None
         self._service = service
-        self._left = n
+        self._n = self._left = n
         self._events: deque[TokenEvent] = deque()
         self._finished: list[Completion] | None = None
         self._condition = threading.Condition()
@@ -291,6 +291,13 @@ class DecoderService:
     # -- the decode thread -------------------------------------------------------------------------------------
 
     def _run(self) -> None:
+        try:
+            self._steps()
+        except Exception as error:  # the scheduler cannot be trusted any more
+            self._die(error)
+            raise
+
+    def _steps(self) -> None:
         scheduler = self.scheduler
         while True:
             with self._guard:
@@ -351,6 +358,27 @@ class DecoderService:
                 loop.call_soon_threadsafe(_wake_all, handles)
             except RuntimeError:  # the loop was closed: its readers are gone
                 pass
+
+
+    def _die(self, error: Exception) -> None:
+        """End every request with ``error``, so that nobody waits for a thread that is gone."""
+        with self._guard:
+            self._closed = self._stop = True
+            handles = list(self._handles.values())
+            self._handles.clear()
+            self._outstanding = 0
+        for handle in handles:
+            ended = [Completion(handle.request_id, index, "", (), "error", None, 0, None, Usage(), error)
+                     for index in range(handle._n)]
+            handle._events.extend(TokenEvent(one.request_id, one.index, (), "", finish_reason="error")
+                                  for one in ended)
+            handle._finished = ended
+            handle._wake_thread()
+            if handle._loop is not None:
+                try:
+                    handle._loop.call_soon_threadsafe(handle._wake_coroutine)
+                except RuntimeError:
+                    pass
 
 
 def _wake_all(handles: list[RequestHandle]) -> None:

@@ -230,3 +230,21 @@ def test_closing_drains_or_cancels(model) -> None:
     handle = cut.submit(endless([5, 6], 1))
     assert not cut.close(timeout=0.02)
     assert handle.completion.finish_reason == "cancelled" and not cut.alive
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_dead_thread_leaves_nobody_waiting(model, monkeypatch) -> None:
+    broken = DecoderService(scheduler(model))
+
+    def fail(error: Exception) -> list:
+        raise error
+
+    monkeypatch.setattr(broken.scheduler, "step", lambda: fail(RuntimeError("one")))
+    monkeypatch.setattr(broken.scheduler, "abort", fail)
+    handle = broken.submit(request([5, 6], n=2, seed=1, max_tokens=3))
+    answers = handle.result(timeout=20)
+    assert [answer.finish_reason for answer in answers] == ["error", "error"]
+    assert [event.finish_reason for event in handle] == ["error", "error"]
+    with pytest.raises(ServiceClosedError):
+        broken.submit(request([5]))
+    assert broken.close() and not broken.alive
