@@ -45,7 +45,7 @@ class Called(NamedTuple):
     """A function in a core schema.
 
     ``kind``: ``harmless``, ``host`` (``name`` is in ``HOSTS``), ``constraint`` (``name`` and ``value``), ``bytesize``,
-    ``email``, ``base64``, ``url``, ``beyond`` (``reason`` and ``hint``) or ``user``.
+    ``email``, ``fraction``, ``base64``, ``url``, ``beyond`` (``reason`` and ``hint``) or ``user``.
     """
 
     kind: str
@@ -78,6 +78,8 @@ def called(schema: Mapping[str, Any]) -> Called:
         return Called("constraint", _CONSTRAINTS[name], given[_CONSTRAINTS[name]])
     if "_BaseUrl" in qualified or "_BaseMultiHostUrl" in qualified:
         return Called("url", name)
+    if name == "fraction_validator":  # before Pydantic 2.14
+        return Called("fraction", name)
     if qualified == "EmailStr._validate":
         return Called("email", name)
     if qualified.startswith("ByteSize."):

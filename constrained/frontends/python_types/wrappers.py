@@ -10,6 +10,7 @@ from constrained.frontends.json_schema.given import Given
 from constrained.frontends.json_schema.numbers import NumberShape
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import StringShape
+from constrained.frontends.python_types.decimals import fraction_shapes
 from constrained.frontends.python_types.functions import Called, called
 from constrained.frontends.python_types.hosts import host_shape
 from constrained.frontends.python_types.languages import language, numbers, strings
@@ -115,6 +116,8 @@ def _function(translator: Translator, task: Task) -> None:
         _constraint(translator, task, found)
     elif found.kind == "email":
         translator.leaf(task, {"type": "string", "format": "email"}, strings([email_shape()]))
+    elif found.kind == "fraction":
+        translator.leaf(task, {"type": "string"}, strings(fraction_shapes(translator.cap)))
     elif found.kind == "bytesize":
         translator.leaf(task, {"type": "integer", "minimum": 0}, numbers([NumberShape.of_bounds(0, integer=True)]))
     elif found.kind == "base64":
