@@ -114,6 +114,47 @@ def test_walks(family: str, choice: Any) -> None:
         assert joined(events) == joined(parse(fmt, data, list(range(len(data))), tool_choice=choice))
 
 
+RICH: dict[str, dict[str, Any]] = {
+    "book": {"type": "object", "properties": {
+        "title": {"type": "string", "minLength": 2, "maxLength": 5},
+        "isbn": {"type": "string", "pattern": "^[0-9]{3}-[0-9]$"}, "lang": {"enum": ["en", "it's", '"q"', "naïve\n"]},
+        "pages": {"type": "integer", "minimum": 1, "maximum": 999}, "any": {},
+        "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "uniqueItems": True, "maxItems": 2},
+        "when": {"type": "string", "format": "date"}, "note": {"anyOf": [{"type": "string"}, {"type": "null"}]}},
+        "required": ["title"], "additionalProperties": False},
+    "open": {"type": "object", "properties": {"a": {"type": "boolean"}}, "additionalProperties": {"type": "integer"}},
+    "deep": {"type": "object", "properties": {"t": {"$ref": "#/$defs/node"}}, "required": ["t"],
+             "additionalProperties": False, "$defs": {"node": {
+                 "type": "object", "properties": {
+                     "v": {"type": "string"},
+                     "kids": {"type": "array", "items": {"$ref": "#/$defs/node"}, "maxItems": 2}},
+                 "required": ["v"], "additionalProperties": False}}},
+    "alt": {"type": "object", "anyOf": [
+        {"properties": {"k": {"const": "a"}, "x": {"type": "integer"}}, "required": ["k", "x"]},
+        {"properties": {"k": {"const": "b"}, "y": {"type": "string"}}, "required": ["k"]}]},
+}
+
+
+@pytest.mark.parametrize("family", sorted(FORMATS))
+def test_walks_through_rich_schemas(family: str) -> None:
+    fmt = FORMATS[family]
+    for name, schema in RICH.items():
+        tools = [ToolSpec(name, None, schema)]
+        tag = fmt.structural_tag(tools, tool_choice="required")
+        grammar = cd.GrammarCompiler(vocabulary(delimiters(fmt))).compile_structural_tag(tag)
+        rng = random.Random(f"{family} {name}")
+        for number in range(40 if NIGHTLY else 2):
+            data = written(grammar.tokenizer_info, walk(grammar, rng, 20 + 25 * number))
+            parser, slow = fmt.parser(tools, tool_choice="required"), fmt.parser(tools, tool_choice="required")
+            events = parser.feed(data) + parser.finish()
+            assert joined(events) == joined([e for b in data for e in slow.feed(bytes([b]))] + slow.finish())
+            found = returned(events)
+            assert found, data
+            for called, arguments in found:
+                assert called == name
+                jsonschema.validate(arguments, schema)
+
+
 @pytest.mark.parametrize("mode", ["optional", "required", "opened"])
 @pytest.mark.parametrize("family", sorted(name for name, fmt in FORMATS.items() if fmt.think))
 def test_walks_with_thinking(family: str, mode: str) -> None:
