@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from constrained.api.compiler import GrammarCompiler
 from constrained.api.grammar import Grammar
 from constrained.engine.matcher import GrammarMatcher
-from constrained.errors import GrammarError
+from constrained.errors import ConstrainedError, GrammarError
 from constrained.toolcalls import (
     ArgumentsDelta,
     ReasoningDelta,
@@ -167,6 +167,19 @@ class LocalEngine:
             return None
         return self.tool_format.parser(call.tools, tool_choice=call.tool_choice)
 
+    def check_budget(self, call: Call, matcher: GrammarMatcher | None) -> None:
+        """Raises :class:`BudgetError` where no value fits into the call's tokens, whatever the prompt."""
+        from constrained.decoder.budget import BudgetTooSmall, TokenBudget
+        from constrained.decoder.guide import Guide, Legal
+
+        if matcher is None or call.budget != "close":
+            return
+        guide = Guide(matcher, self.info.vocab_size, Legal(0, None, None))
+        try:
+            TokenBudget(self.info, guide, call.params.max_tokens or self.max_tokens)
+        except BudgetTooSmall as error:
+            raise BudgetError(error.needed, error.available) from None
+
     def submit(self, prompt: list[int], call: Call, matcher: GrammarMatcher | None, **changes: Any) -> RequestHandle:
         """Queue one request. Raises as ``start``."""
         from constrained.decoder.budget import BudgetTooSmall
@@ -200,8 +213,12 @@ class LocalGeneration:
         opened = self._ends_with(begin)  # by a template that always thinks
         if self._thinks:
             tokens = call.thinking if not isinstance(call.thinking, bool) and call.thinking else MAX_THINKING
+            engine.check_budget(call, self._matcher)
             if not opened:
                 self._prompt = prompt + self._encoded(begin + "\n")
+            left = engine.scheduler.cache.max_len - len(self._prompt)
+            value = min(call.params.max_tokens or engine.max_tokens, left // 2)  # kept for the answer
+            tokens = max(1, min(tokens, left - value))
             self._handle = engine.submit(self._prompt, call, None, stop=(self._think_end,), stop_token_ids=(),
                                          logprobs=None, raw_logprobs=False, min_tokens=0, include_stop=False,
                                          max_tokens=tokens, ignore_eos=False, skip_special_tokens=False)
@@ -224,11 +241,15 @@ class LocalGeneration:
             if done.finish_reason in ("cancelled", "error", "time"):
                 self._ending = self._end(done)
                 return
-            self._prompt += self._encoded(f"{done.text.rstrip()}\n{self._think_end}\n\n")
-            with self._guard:
-                self._handle = self._engine.submit(self._prompt, self._call, self._matcher)
-                if self._cancelled:
-                    self._handle.cancel()
+            self._prompt = self._prompt + self._thoughts(done)
+            try:
+                with self._guard:
+                    self._handle = self._engine.submit(self._prompt, self._call, self._matcher)
+                    if self._cancelled:
+                        self._handle.cancel()
+            except ConstrainedError as error:  # the thoughts fill the context
+                self._ending = Ending("error", dataclasses.replace(self._usage, requests=1), error=error)
+                return
         parser = self._engine.parser(self._call)
         for event in self._handle:
             piece = Piece(text=event.text, token_ids=event.token_ids, forced=event.forced, logprobs=event.logprobs)
@@ -244,6 +265,13 @@ class LocalGeneration:
                 yield _piece(part)
         self._usage += _usage(done)
         self._ending = self._end(done)
+
+    def _thoughts(self, done: Completion) -> list[int]:
+        """The tokens of the think section as they were written, closed where the model did not close it."""
+        if done.stop_reason == self._think_end:
+            return [*done.token_ids, *self._encoded("\n\n")]
+        ids = done.token_ids[:-1] if isinstance(done.stop_reason, int) else done.token_ids
+        return [*ids, *self._encoded(f"\n{self._think_end}\n\n")]
 
     def cancel(self) -> None:
         """End it before the next step."""

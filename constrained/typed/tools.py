@@ -252,7 +252,7 @@ def as_tools(tools: Iterable[Any], names: Mapping[str, Any] | None = None) -> li
     found: list[Tool | Mapping[str, Any]] = []
     seen: set[str] = set()
     for one in tools:
-        made: Tool | Mapping[str, Any] = one if isinstance(one, Mapping) else make_tool(one, names or {})
+        made: Tool | Mapping[str, Any] = _checked(one) if isinstance(one, Mapping) else make_tool(one, names or {})
         name = _name(made)
         if name in seen:
             raise ToolError(f"two tools are called {name!r:.100}", hint='rename one: tool(function, name="...")')
@@ -264,6 +264,14 @@ def as_tools(tools: Iterable[Any], names: Mapping[str, Any] | None = None) -> li
 def tool_dicts(tools: Sequence[Tool | Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
     """In OpenAI's form."""
     return tuple(one.to_dict() if isinstance(one, Tool) else one for one in tools)
+
+
+def _checked(one: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        json.dumps(one)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ToolError(f"a tool's dict must be JSON: {error}") from None
+    return one
 
 
 def _name(one: Tool | Mapping[str, Any]) -> str:

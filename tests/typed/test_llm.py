@@ -379,6 +379,15 @@ def test_thinking_comes_first(tiny: LLM) -> None:
     assert result.usage.output_tokens > len(result.token_ids)
 
 
+def test_thoughts_that_leave_no_room(tiny: LLM) -> None:
+    with pytest.raises(BudgetError):
+        tiny.generate("x", Person, thinking=4, max_tokens=4)
+    options: dict[str, Any] = {"thinking": 500, "max_tokens": 100, "temperature": 1.0, "schema_in_prompt": False}
+    assert isinstance(tiny.generate("x" * 1800, Person, seed=1, **options).output, Person)  # room is kept for the value
+    one, other = tiny.generate_batch(["x" * 2000, "x"], Person, seed=[1, 2], **{**options, "thinking": 8})
+    assert isinstance(one, Failed) and isinstance(other.output, Person)
+
+
 @pytest.mark.parametrize("thinking", [None, 5])
 def test_a_template_that_opens_the_think_section(thinking: int | None) -> None:
     needs_kernels()

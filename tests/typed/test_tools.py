@@ -130,6 +130,8 @@ def test_clashes_and_choices(tiny: LLM) -> None:
         tiny.chat("x", tools=[weather, weather.to_dict()])
     with pytest.raises(ToolError, match="this is no tool"):
         as_tools([{"type": "function"}])
+    with pytest.raises(ToolError, match="must be JSON"):
+        as_tools([{"type": "function", "function": {"name": "f", "parameters": {1, 2}}}])
     with pytest.raises(ToolError, match="tools are a list"):
         tiny.chat("x", tools="weather")
     for choice in ("sometimes", {"type": "function", "function": {"name": "other"}}, ["other"], 3, {"type": "x"}):
