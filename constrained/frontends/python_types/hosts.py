@@ -36,6 +36,8 @@ def _network() -> str:
 
 
 def _octet(step: int) -> str:
+    if step == 1:
+        return "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
     return "(?:" + "|".join(str(value) for value in range(0, 256, step)) + ")"
 
 
