@@ -102,11 +102,12 @@ def python_texts(count: int, text: str) -> list[str]:
     return found
 
 
-def run(title: str, vocabulary: Vocabulary, grammar: cd.Grammar, peer: str, texts: list[str], repeats: int) -> None:
+def run(title: str, vocabulary: Vocabulary, grammar: cd.Grammar, peer: str, texts: list[str], repeats: int,
+        by_state: bool = True) -> None:
     ids = [vocabulary.encode(text) for text in texts]
     contestants = [
         Contestant("constrained", Ours(vocabulary), grammar),
-        Contestant("constrained, state level", OursByState(vocabulary), grammar),
+        *([Contestant("constrained, state level", OursByState(vocabulary), grammar)] if by_state else []),
         Contestant("llguidance, the same file", Llguidance(vocabulary), llguidance.LLMatcher.grammar_from_lark(peer)),
     ]
     results = race(contestants, ids, repeats)
@@ -141,7 +142,7 @@ def main() -> None:
                                        limits=cd.Limits(max_indentation=options.columns))
         print(f"python: from_lark {time.perf_counter() - begin:.2f} s, {len(grammar.rules.rules)} rules\n", flush=True)
         texts = python_texts(options.texts, text)
-        run("Python", vocabulary, grammar, text.replace("file_input:", "start:", 1), texts, options.repeats)
+        run("Python", vocabulary, grammar, text.replace("file_input:", "start:", 1), texts, options.repeats, False)
 
 
 if __name__ == "__main__":

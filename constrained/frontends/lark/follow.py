@@ -50,6 +50,12 @@ class Follow:
                         not numbers or any(n == ANYTHING or lexicon.languages[n].ends[0] for n in numbers))
                        for skipped, numbers in texts]
         self.after = [0] * len(texts)
+        # What languages and debts begin with, as bit masks over one partition.
+        known = [_reading(one, 0) for one in (*lexicon.languages, *lexicon.debts)]
+        self.partition = partition_of([LINE_FEED, *(ranges for found in known for ranges in found)])
+        masks = [self._mask(found) for found in known]
+        self.heads, self.debt_heads = masks[: len(lexicon.languages)], masks[len(lexicon.languages) :]
+        self.sets: dict[int, Ranges] = {}
         self.breaks: dict[tuple[int, int], Ranges] = {}
         self.pruned: dict[tuple[int, int], int] = {}
         self._run(template, root)
@@ -147,11 +153,20 @@ class Follow:
         """The characters that some of ``languages`` begin with."""
         if languages & self.anything:
             return ANY
-        found = [*LINE_FEED] if languages & self.line else []
-        for number, language in enumerate(self.lexicon.languages):
+        mask = self.partition.masks[LINE_FEED] if languages & self.line else 0
+        for number, head in enumerate(self.heads):
             if languages >> number & 1:
-                found += [pair for ranges in _reading(language, 0) for pair in ranges]
-        return normalise(found)
+                mask |= head
+        if mask not in self.sets:
+            self.sets[mask] = normalise(pair for i, ranges in enumerate(self.partition.classes) if mask >> i & 1
+                                        for pair in ranges)
+        return self.sets[mask]
+
+    def _mask(self, sets: list[Ranges]) -> int:
+        found = 0
+        for ranges in sets:
+            found |= self.partition.masks[ranges]
+        return found
 
     def _pruner(self, allowed: int) -> Callable[[int], int]:
         def prune(debt: int) -> int:
@@ -205,6 +220,8 @@ class Follow:
         found = self.breaks.get((debt, number))
         if found is not None:
             return found
+        if not self.debt_heads[debt] & self.heads[number]:
+            return ()
         left, right = self.lexicon.debts[debt], self.lexicon.languages[number]
         joint = partition_of([*left.classes, *right.classes])
         homes = []
