@@ -47,7 +47,7 @@ INLINE_CHARS = 2_000
 class Engine:
     """A model being served. ``start`` and ``close`` it in the event loop of the server."""
 
-    def __init__(self, scheduler: Scheduler, settings: ServerSettings, *, chat_template: str | None = None,
+    def __init__(self, scheduler: Scheduler, settings: ServerSettings, *, chat_template: ChatTemplate | None = None,
                  add_bos: bool = False) -> None:
         self.settings = settings
         self.scheduler = scheduler
@@ -57,17 +57,15 @@ class Engine:
         self.grammars = CompileService(self.info, settings)
         self.service = DecoderService(scheduler, max_queue=settings.max_queue)
         self.token_text = TokenText(self.info)
-        self.chat_template = chat_template
-        self._template = ChatTemplate(chat_template or PLAIN_TEMPLATE, bos_token=self._written("bos"),
-                                      eos_token=self._written("eos"))
+        self._template = chat_template or ChatTemplate(PLAIN_TEMPLATE)
+        source = self._template.source
         bos = scheduler.model.config.bos_token_id
         self._bos = [bos] if add_bos and bos is not None else []
-        self.tool_format = format_of(settings.tool_format, chat_template, self.info.token_ids_by_text)
+        self.tool_format = format_of(settings.tool_format, source, self.info.token_ids_by_text)
         marks = self.tool_format.think
-        self.think = marks if (settings.reasoning == "auto" and marks is not None and chat_template is not None
-                               and marks[0] in chat_template) else None
+        self.think = marks if settings.reasoning == "auto" and marks is not None and marks[0] in source else None
         """The marks around the model's reasoning, None where it does not reason."""
-        self._knows_tools = chat_template is not None and "tools" in chat_template
+        self._knows_tools = "tools" in source
         self._threads = ThreadPoolExecutor(2, "constrained-encode")
         self._budget: Budget = "close" if settings.at_limit == "close" else "cut"
         self.draining = False
@@ -79,7 +77,7 @@ class Engine:
             raise ConstrainedError("the checkpoint has no tokenizer: nothing can be served")
         scheduler = Scheduler(loaded.model, loaded.tokenizer_info, max_batch=settings.max_batch,
                               max_len=min(settings.max_len, loaded.model.config.max_position))
-        return cls(scheduler, settings, chat_template=loaded.chat_template, add_bos=bool(loaded.add_bos_token))
+        return cls(scheduler, settings, chat_template=loaded.make_chat_template(), add_bos=bool(loaded.add_bos_token))
 
     async def start(self) -> None:
         """Start what needs an event loop."""
@@ -148,11 +146,3 @@ class Engine:
             return name or self.settings.model_name
         raise ApiError(404, f"the model {name[:100]!r} does not exist; this server has "
                             f"{self.settings.model_name!r}", param="model", code="model_not_found")
-
-    def _written(self, role: str) -> str | None:
-        """The text of the model's BOS or end token, for templates."""
-        config = self.scheduler.model.config
-        token = config.bos_token_id if role == "bos" else next(iter(self.info.stop_token_ids), None)
-        if token is None:
-            return None
-        return next((text for text, ids in self.info.token_ids_by_text.items() if token in ids), None)

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import torch
 
+from constrained.decoder.chat_template import ChatTemplate
 from constrained.decoder.models.base import BaseDecoder, DecoderOutput, kept_positions, pack
 from constrained.decoder.models.config import CoreConfig
 from constrained.decoder.scheduler import Scheduler
@@ -93,7 +94,7 @@ def make_engine(*, step_ms: float, max_batch: int, max_len: int = 1024, template
     info = byte_pairs()
     scheduler = Scheduler(FixedSpeedModel(info.vocab_size, step_ms), info, max_batch=max_batch, max_len=max_len)
     settings = ServerSettings(**{"model_name": "double", "max_batch": max_batch, "max_len": max_len, **options})
-    return Engine(scheduler, settings, chat_template=template)
+    return Engine(scheduler, settings, chat_template=ChatTemplate(template))
 
 
 def main() -> int:
