@@ -27,8 +27,10 @@ from constrained.typed.types import WHOLE, JsonSchema, Regex, TextType
 
 __all__ = ["JSON_LAYOUT", "OutputType", "name_of", "output_type", "text_type_of"]
 
-JSON_LAYOUT: dict[str, Any] = {"any_whitespace": False, "separators": (", ", ": "), "strict_mode": True}
-"""How typed values are written: as ``json.dumps`` does by default, without undeclared members."""
+JSON_LAYOUT: dict[str, Any] = {"any_whitespace": False, "separators": (", ", ": "), "strict_mode": True,
+                               "max_number_digits": 40}
+"""How typed values are written: as ``json.dumps`` does by default, without undeclared members, numbers without bounds
+of up to 40 digits (a small model that has begun with zeros goes on with them)."""
 
 MAX_PROMPT_SCHEMA = 8_000
 """Characters of a schema in a prompt. A longer one is left out: it would fill the context of a small model."""

@@ -108,6 +108,12 @@ def test_plain_texts(tiny: LLM, kind: Any, pattern: str) -> None:
     assert re.fullmatch(pattern, result.output) and result.output == result.text
 
 
+def test_numbers_end(tiny: LLM) -> None:
+    value = tiny.generate("x", Annotated[int, pydantic.Field(ge=1)], temperature=1.0, seed=1, max_tokens=400,
+                          logit_bias={3 + ord("0"): 50.0}).output
+    assert len(str(value)) == 40
+
+
 def test_lark(tiny: LLM) -> None:
     pytest.importorskip("lark")
     grammar = Lark('start: "a" B\nB: /[xy]{2,9}/')
