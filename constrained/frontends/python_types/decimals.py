@@ -51,9 +51,15 @@ _EXPONENT = "[0-9]{1,9}"
 
 @dataclass(frozen=True, slots=True)
 class SpelledNumber(NumberShape):
-    """Numbers with spellings of their own, as an automaton."""
+    """Numbers with spellings of their own, as an automaton. They combine with nothing that asks for more."""
 
     language: Language = field(kw_only=True)
+
+    def intersect(self, other: NumberShape) -> NumberShape | None:
+        """The same, if ``other`` asks for nothing more. Raises NotEnforced."""
+        if other is self or other.is_any():
+            return self
+        raise NotEnforced("more than one constraint on a Decimal", "put all of them into one Field(...)")
 
     def to_expr(self, policy: TextPolicy, limits: Limits = _LIMITS) -> Expr:
         """The texts of the automaton."""
@@ -184,8 +190,7 @@ def _exponents(whole: int | None, behind: int | None, cap: int, zeros: int) -> l
     """``d.dddE+e`` and ``d.dddE-e`` as ``str`` writes them."""
     if whole is None and behind is None:
         return [rf"[0-9](?:\.[0-9]{{1,{cap}}})?E[-+]{_EXPONENT}"]
-    found = []
-    found.append(rf"0E[-+]{_EXPONENT}" if whole != 0 else f"0E-{_EXPONENT}")
+    found = [rf"0E[-+]{_EXPONENT}" if whole != 0 else f"0E-{_EXPONENT}"]
     # a positive exponent is above the digits of the fraction, so that nothing is left behind the point
     if whole is None:
         found += [rf"[1-9](?:\.[0-9]{{1,{e - 1}}})?E\+{e}" if e > 1 else r"[1-9]E\+1" for e in range(1, 30)]

@@ -141,7 +141,7 @@ def mutated(text: str, rng: random.Random) -> str:
     return "".join(chars)
 
 
-@settings(max_examples=28_000 if NIGHTLY else 60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=11_000 if NIGHTLY else 60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(schema=schemas, data=st.data(), seed=st.integers(0, 1 << 30))
 def test_pairs(schema: Any, data: st.DataObject, seed: int) -> None:
     if isinstance(schema, dict):
