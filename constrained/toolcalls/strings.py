@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from constrained.toolcalls.source import Broken
 
-__all__ = ["json_of", "json_text", "python_text"]
+__all__ = ["JsonStringWriter", "json_of", "json_text", "python_text"]
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "0": "\0", "\n": ""}
@@ -41,6 +43,36 @@ def _unescaped(match: re.Match[str]) -> str:
         return chr(code) if code < 0x110000 else "\N{REPLACEMENT CHARACTER}"
     char = match[4]
     return _SIMPLE.get(char, char if char in "'\"\\" else "\\" + char)
+
+
+class JsonStringWriter:
+    """Raw text, handed on as the inside of a JSON string while it comes; cut characters wait for their rest.
+
+    ``trim``: one line end at each side is not part of the text, so the last one seen always waits.
+    """
+
+    def __init__(self, give: Callable[[bytes], None], *, trim: bool) -> None:
+        self._give = give
+        self._trim = trim
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._first = trim
+        self._held = ""
+
+    def write(self, data: bytes, *, final: bool = False) -> None:
+        """More of the text."""
+        text = self._held + self._decoder.decode(data, final)
+        self._held = ""
+        if self._first and text:
+            text = text.removeprefix("\n")
+            self._first = False
+        if self._trim and text.endswith("\n"):
+            text, self._held = text[:-1], "\n"
+        if text:
+            self._give(json_of(text)[1:-1].encode())
+
+    def end(self) -> None:
+        """The text is over."""
+        self.write(b"", final=True)
 
 
 def json_of(value: Any) -> str:

@@ -175,6 +175,23 @@ def test_arguments_stream() -> None:
         QWEN.parser(TOOLS).feed("text")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("family", "begin", "end"), [
+    ("qwen3_coder", "<tool_call>\n<function=get>\n<parameter=url>\n", "\n</parameter>\n</function>\n</tool_call>"),
+    ("functiongemma", "<start_function_call>call:get{url:<escape>", "<escape>}<end_function_call>"),
+])
+def test_raw_strings_stream(family: str, begin: str, end: str) -> None:
+    parser = get_format(family).parser(TOOLS)
+    parser.feed(begin.encode())
+    given = ""
+    for part in ('a"', "b\n", "\nc", "\\é", "</para"):
+        events = parser.feed(part.encode())
+        given += "".join(event.text for event in events if isinstance(event, ArgumentsDelta))
+    assert "b" in given and "é" in given
+    events = parser.feed(end.encode())
+    assert json.loads(next(event.arguments for event in events if isinstance(event, ToolCallEnd))) == {
+        "url": 'a"b\n\nc\\é</para'}
+
+
 def test_reasoning() -> None:
     parser = QWEN.parser(TOOLS, thinking="optional")
     events = parser.feed(b"<think>\nwell") + parser.feed(b", <tool_call></thi") + parser.feed(b"nk>\n\nHello")

@@ -33,6 +33,7 @@ from constrained.grammar.ir import Choice, Expr, Literal, Sequence
 from constrained.limits import Limits
 
 __all__ = [
+    "ONLY_STRINGS",
     "DeepSeek41Emitter",
     "DeepSeekEmitter",
     "GlmEmitter",
@@ -126,6 +127,7 @@ def value_of_text(raw: str, kinds: Kinds) -> str | JsonText:
 
 
 ONLY_STRINGS = Kinds(strings=True)
+"""What may be nothing but a string: its text is raw, whatever it looks like."""
 
 
 class XmlEmitter(RestyledEmitter):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from constrained.toolcalls.shapes.base import Format, arguments, tag
 from constrained.toolcalls.shapes.named import read_name
 from constrained.toolcalls.source import Broken, Calls, Reading, Source
-from constrained.toolcalls.strings import json_of
+from constrained.toolcalls.strings import JsonStringWriter, json_of
 from constrained.toolcalls.tools import ToolSpec
 
 __all__ = ["GemmaCalls"]
@@ -96,8 +96,12 @@ class GemmaCalls:
                 continue
             elif byte == quote[0]:
                 yield from source.literal(quote)
-                text = yield from source.until(quote)
-                calls.arguments(json_of(text.decode("utf-8", errors="replace")).encode())
+                calls.arguments(b'"')
+                text = JsonStringWriter(calls.arguments, trim=False)
+                if (yield from source.until_one((quote,), text.write)) is None:
+                    raise Broken
+                text.end()
+                calls.arguments(b'"')
             else:
                 while (scalar := _SCALAR.match(source.data, source.at)) is None:
                     if source.ended:
