@@ -51,6 +51,8 @@ cdef class Regions:
     cdef Partition _partition_of(self, list positions)
     cdef list _without_narrow(self, list positions)
     cdef dict _loop_regions(self)
+    cdef int _loop_outs(self, dict loop_region) except -1
+    cdef int _join(self, dict loop_region, int p, int q) except -1
     cdef object _bytes_only(self, int start)
     cdef int _next(self, int p, int e) noexcept
     cdef int _components(self, list wide) except -1

@@ -429,6 +429,7 @@ class Regions:
         if wide:
             self._components(wide)
         if len(self.members) > 1:
+            self._loop_outs(loop_region)
             self._lead_ins()
         partitions = [b""]
         for k in range(1, len(self.members)):
@@ -502,6 +503,52 @@ class Regions:
             if held:
                 found[net.l_pos[k]] = held
         return found
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _loop_outs(self, loop_region: dict) -> cython.int:
+        """Count in what a counted loop goes on with where that is wide too: `[a-z-]{0,61}[a-z]`.
+
+        Left out, the end of the loop would be a way out at each byte, and every token would be walked from each.
+        """
+        net: Network = self.net
+        p: cython.int
+        q: cython.int
+        e: cython.int
+        for p in loop_region:
+            q = net.l_after[net.loop_at[p]]
+            if q < 0:
+                continue
+            e = net.head[4 * q + 1]
+            self._join(loop_region, p, q)
+            while e >= 0:
+                self._join(loop_region, p, net.e_to[e])
+                e = net.e_next[e]
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _join(self, loop_region: dict, p: cython.int, q: cython.int) -> cython.int:
+        """Put position ``q`` into the region of loop position ``p``, or that region into the one of ``q``."""
+        net: Network = self.net
+        m: cython.int
+        number: cython.int = loop_region[p]
+        other: cython.int = self.region[q]
+        if self.width[q] < WIDE or other == number:
+            return 0
+        if other == 0:
+            if net.loop_at[q] < 0 and net.head[4 * q + 2] < 0 and net.head[4 * q + 3] < 0:
+                self.region[q] = number
+                self.members[number].append(q)
+            return 0
+        for m in self.members[number]:
+            self.region[m] = other
+        self.members[other].extend(self.members[number])
+        self.members[number] = []
+        for loop in loop_region:
+            if loop_region[loop] == number:
+                loop_region[loop] = other
+        return 0
 
     @cython.cfunc
     def _bytes_only(self, start: cython.int):

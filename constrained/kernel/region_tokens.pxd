@@ -8,6 +8,7 @@ cdef class RegionTokens
 cdef class RegionTables
 cdef int BETWEEN
 cdef int FEW
+cdef int MANY
 cdef int MAX_REGIONS
 cdef long long MAX_BYTES
 cdef unsigned int** _row_pointers(int n) noexcept nogil
@@ -52,7 +53,7 @@ cdef class RegionTokens:
     cdef bint has_way(self, int number, int least, int most) noexcept nogil
     cdef int* leaving(self, TokenTrie trie, int number, int b) noexcept nogil
     cdef int* _list(self, TokenTrie trie, int number, int b) noexcept nogil
-    cdef int* _near(self, TokenTrie trie, int number, int b) noexcept nogil
+    cdef int* _near(self, TokenTrie trie, int* stand, int b) noexcept nogil
     cdef int* _members(self, TokenTrie trie, int number) noexcept nogil
     cdef int* _among(self, TokenTrie trie, int number, int b) noexcept nogil
 

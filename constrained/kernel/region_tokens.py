@@ -37,6 +37,7 @@ import threading
 
 BETWEEN = cython.declare(cython.int, 1 << 24)
 FEW = cython.declare(cython.int, 64)
+MANY = cython.declare(cython.int, 4096)
 MAX_REGIONS = cython.declare(cython.int, 4096)
 MAX_BYTES = cython.declare(cython.longlong, 48 << 20)
 
@@ -314,7 +315,14 @@ class RegionTokens:
             if buf:
                 buf[0] = 0
         elif n <= FEW:
-            buf = self._near(trie, number, b)
+            if not self.stands[number]:
+                self.stands[number] = self._members(trie, number)
+            if not self.stands[number]:
+                return buf
+            if self.stands[number][0] >= 0:
+                buf = self._near(trie, self.stands[number], b)
+            else:
+                buf = self._among(trie, number, b)
         else:
             buf = self._among(trie, number, b)
         if not buf:
@@ -346,20 +354,13 @@ class RegionTokens:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def _near(self, trie: TokenTrie, number: cython.int, b: cython.int) -> cython.p_int:
-        """How many there are, then node and rounds of each, from the few class nodes where the way out stands open."""
+    def _near(self, trie: TokenTrie, stand: cython.p_int, b: cython.int) -> cython.p_int:
+        """How many there are, then node and rounds of each, from the few trie nodes where the way out stands open."""
         i: cython.int
         n: cython.int = 0
         x: cython.int
         y: cython.int
-        stand: cython.p_int
-        buf: cython.p_int = cython.NULL if cython.compiled else None
-        if not self.stands[number]:
-            self.stands[number] = self._members(trie, number)
-        stand = self.stands[number]
-        if not stand:
-            return buf
-        buf = grow_int(buf, 2 * stand[0] + 1)
+        buf: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 2 * stand[0] + 1)
         if not buf:
             return buf
         for i in range(stand[0]):
@@ -378,7 +379,10 @@ class RegionTokens:
     @cython.nogil
     @cython.exceptval(check=False)
     def _members(self, trie: TokenTrie, number: cython.int) -> cython.p_int:
-        """How many trie nodes stand at a way out, then node and rounds of each: level by level from the root."""
+        """How many trie nodes stand at a way out, then node and rounds of each: level by level from the root.
+
+        -1 and nothing else where that looks at more than MANY nodes.
+        """
         path: cython.p_int = grow_int(cython.NULL if cython.compiled else None, trie.max_depth + 2)
         nodes: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 64)
         below: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 64)
@@ -395,6 +399,7 @@ class RegionTokens:
         n: cython.int
         m: cython.int = 0
         x: cython.int
+        seen: cython.int = 0
         if not (path and nodes and below and found):
             return cython.NULL if cython.compiled else None
         for a in range(self.n_alive):
@@ -429,6 +434,12 @@ class RegionTokens:
                 nodes = below
                 below = swap
                 n = k
+                seen += k
+                if seen > MANY:
+                    break
+            if seen > MANY:
+                m = -1
+                break
             if m + n > room:
                 room = 2 * (m + n)
                 found = grow_int(found, 2 * room + 1)
@@ -443,7 +454,7 @@ class RegionTokens:
             free(path)
             free(nodes)
             free(below)
-        self.bytes_held += 8 * m
+        self.bytes_held += 4 * room
         return found
 
     @cython.cfunc
