@@ -229,7 +229,11 @@ class LocalGeneration:
 
     def _ends_with(self, text: str) -> bool:
         """Whether the prompt ends with ``text``, and perhaps a line break."""
-        return any(self._prompt[-len(ids) :] == ids for ids in (self._encoded(text), self._encoded(text + "\n")))
+        try:
+            endings = self._encoded(text), self._encoded(text + "\n")
+        except ConstrainedError:  # this tokenizer cannot write it
+            return False
+        return any(self._prompt[-len(ids) :] == ids for ids in endings)
 
     def __iter__(self) -> Iterator[Piece]:
         if self._thinks:
