@@ -13,8 +13,8 @@ _DEEPSEEK_TOKENS = (*_DEEPSEEK, "<｜tool▁call▁begin｜>", "<｜tool▁call�
 
 FAMILIES = (
     ToolFormat("json", JsonCalls("", "", arguments_key="arguments"), aliases=("generic",)),
-    ToolFormat("llama3_json", JsonCalls("", "", arguments_key="parameters"), think=None,
-               marks=("<|start_header_id|>", '"parameters"'), absent=("<|python_start|>",),
+    ToolFormat("llama3_json", JsonCalls("", "", arguments_key="parameters", other_begins=("<|python_tag|>",)),
+               think=None, marks=("<|start_header_id|>", '"parameters"'), absent=("<|python_start|>",),
                tokens=("<|start_header_id|>", "<|eot_id|>", "<|python_tag|>"), aliases=("llama3", "llama3.1")),
     ToolFormat("llama3_pythonic", PythonCalls(), think=None, marks=("<|start_header_id|>", "func_name1("),
                aliases=("llama3.2", "llama_pythonic")),
@@ -59,6 +59,7 @@ FAMILIES = (
     ToolFormat("command_r7b", JsonCalls("<|START_ACTION|>", "<|END_ACTION|>", listed=True, name_key="tool_name",
                                         arguments_key="parameters", id_key="tool_call_id", id_pattern="^[0-9]+$",
                                         id_first=True), think=("<|START_THINKING|>", "<|END_THINKING|>"),
+               answer=("<|START_RESPONSE|>", "<|END_RESPONSE|>"),
                marks=("<|START_ACTION|>",), tokens=("<|START_ACTION|>", "<|END_ACTION|>"), aliases=("command_a",)),
 )
 """Every built-in family."""

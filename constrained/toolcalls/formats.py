@@ -21,7 +21,7 @@ from constrained.errors import ConstrainedError, GrammarError
 from constrained.frontends.structural_tag.thinking import Thinking
 from constrained.toolcalls.parser import ToolCallParser
 from constrained.toolcalls.shapes import CallShape, HarmonyCalls, JsonCalls
-from constrained.toolcalls.shapes.base import Format, either, in_order
+from constrained.toolcalls.shapes.base import Format, either, in_order, tag
 from constrained.toolcalls.tools import Selection, ToolChoice, select_tools
 
 __all__ = ["ToolFormat", "detect_format", "format_names", "get_format", "register_format"]
@@ -35,6 +35,7 @@ class ToolFormat:
         name: what it is found by.
         calls: the shape of its calls.
         think: the delimiters of its think section; None: it has none.
+        answer: what stands around the text of an answer, if anything: both are left out of the events.
         marks: texts that stand in the chat templates of the family, most telling first; with several, all must.
         absent: texts that do not, where another family's marks include these.
         tokens: delimiters that the family's vocabularies have as tokens: by them the family is told from others too.
@@ -44,6 +45,7 @@ class ToolFormat:
     name: str
     calls: CallShape
     think: tuple[str, str] | None = ("<think>", "</think>")
+    answer: tuple[str, str] | None = None
     marks: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     tokens: tuple[str, ...] = ()
@@ -71,7 +73,11 @@ class ToolFormat:
                 body["max_tokens"] = section.max_tokens
             return _document(self.calls.document(selection.tools, required=selection.required,
                                                  single=selection.single, reasoning=body))
-        content = self._content(selection, [] if section is None else [section.begin, section.end])
+        excludes = [*([] if section is None else [section.begin, section.end]), *(self.answer or ())]
+        content = self._content(selection, excludes)
+        if self.answer is not None and not selection.required:
+            text: Format = {"type": "any_text", "excludes": [*self.calls.triggers, *excludes[: len(excludes) - 1]]}
+            content = either([tag(self.answer[0], text, self.answer[1]), content])
         return _document(content if section is None else section.before(content))
 
     def _content(self, selection: Selection, excludes: list[str]) -> Format:
@@ -103,7 +109,7 @@ class ToolFormat:
         specs = list(tools)
         allowed = not (isinstance(tool_choice, str) and tool_choice == "none") or isinstance(self.calls, HarmonyCalls)
         section = None if isinstance(self.calls, HarmonyCalls) else self.thinking(thinking)
-        return ToolCallParser(self.calls, specs, thinking=section, calls_allowed=allowed)
+        return ToolCallParser(self.calls, specs, thinking=section, calls_allowed=allowed, dropped=self.answer or ())
 
     def thinking(self, value: Any) -> Thinking | None:
         """A think section in the family's delimiters, out of what ``thinking=`` may be.

@@ -34,16 +34,18 @@ class ToolCallParser:
         tools: the tools, whose schemas some shapes need to tell strings from other values.
         thinking: the think section, as the grammar was given it; None: there is none.
         calls_allowed: False: everything is text.
+        dropped: texts that stand around an answer and are no part of it.
     """
 
     def __init__(self, shape: CallShape, tools: Iterable[Any], *, thinking: Thinking | None = None,
-                 calls_allowed: bool = True) -> None:
+                 calls_allowed: bool = True, dropped: tuple[str, ...] = ()) -> None:
         self._source = Source()
         self._calls = Calls(self._source)
         self._shape = shape
         self._tools = {tool.name: tool for tool in tool_specs(tools)}
         self._thinking = thinking
         self._allowed = calls_allowed
+        self._dropped = tuple(text.encode() for text in dropped)
         self._idle = False
         self._reading = self._run()
         self._finished = False
@@ -90,10 +92,12 @@ class ToolCallParser:
             triggers = ()
         while True:
             self._idle = True
-            found = yield from source.until_one(triggers, calls.text)
+            found = yield from source.until_one((*triggers, *self._dropped), calls.text)
             self._idle = False
             if found is None:
                 break
+            if found >= len(triggers):
+                continue
             source.at -= len(triggers[found])
             yield from self._call()
         calls.finish()

@@ -192,6 +192,26 @@ def test_raw_strings_stream(family: str, begin: str, end: str) -> None:
         "url": 'a"b\n\nc\\é</para'}
 
 
+def test_what_stands_around_calls_and_answers() -> None:
+    def accepts(fmt: ToolFormat, text: str, **options: Any) -> bool:
+        grammar = cd.GrammarCompiler(vocabulary(())).compile_structural_tag(fmt.structural_tag(TOOLS, **options))
+        state = grammar.advance(grammar.start_state, text.encode())
+        return bool(state) and grammar.is_complete(state)
+
+    llama, cohere = get_format("llama3_json"), get_format("command_r7b")
+    text = '<|python_tag|>{"name": "now", "parameters": {}}'
+    parser = llama.parser(TOOLS)
+    assert accepts(llama, text) and accepts(llama, text, tool_choice="required")
+    assert [type(event) for event in parser.feed(text.encode()) + parser.finish()] == [
+        ToolCallStart, ArgumentsDelta, ToolCallEnd]
+    text = "<|START_THINKING|>hm<|END_THINKING|><|START_RESPONSE|>Hello.<|END_RESPONSE|>"
+    parser = cohere.parser(TOOLS, thinking="required")
+    assert accepts(cohere, text, thinking="required") and not accepts(cohere, text)
+    assert accepts(cohere, "Hello.") and accepts(cohere, "<|START_RESPONSE|>x<|END_RESPONSE|>", tool_choice="none")
+    assert not accepts(cohere, "<|START_RESPONSE|>x") and not accepts(cohere, "a<|START_RESPONSE|>")
+    assert parser.feed(text.encode()) + parser.finish() == [ReasoningDelta("hm"), TextDelta("Hello.")]
+
+
 def test_reasoning() -> None:
     parser = QWEN.parser(TOOLS, thinking="optional")
     events = parser.feed(b"<think>\nwell") + parser.feed(b", <tool_call></thi") + parser.feed(b"nk>\n\nHello")

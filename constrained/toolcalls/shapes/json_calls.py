@@ -36,6 +36,7 @@ class JsonCalls:
         separator: between two tags where calls are required.
         also_single: a list may also be one bare call.
         opening: the bracket of a list.
+        other_begins: what may stand instead of ``begin`` (tight only).
     """
 
     begin: str
@@ -52,13 +53,14 @@ class JsonCalls:
     separator: str = "\n"
     also_single: bool = False
     opening: str = "["
+    other_begins: tuple[str, ...] = ()
 
     @property
     def triggers(self) -> tuple[str, ...]:
         """The begin without blanks at its end; where there is none, the beginning of a call up to its name."""
         if self.begin or self.listed:
             return (self.begin.rstrip() if self.begin else self.opening,)
-        return (f'{{"{self.name_key}": ',)
+        return (f'{{"{self.name_key}": ', *self.other_begins)
 
     @property
     def once(self) -> bool:
@@ -84,8 +86,9 @@ class JsonCalls:
             return [tag(self.begin, content, self.end)]
         if self.loose:
             return [tag(self.begin, self._loose_call(tools), self.end)]
-        return [tag(f'{self.begin}{{"{self.name_key}": "{tool.name}", "{self.arguments_key}": ', arguments(tool),
-                    "}" + self.end) for tool in tools]
+        contents = [(tool.name, arguments(tool)) for tool in tools]
+        return [tag(f'{begin}{{"{self.name_key}": "{name}", "{self.arguments_key}": ', content, "}" + self.end)
+                for begin in (self.begin, *self.other_begins) for name, content in contents]
 
     def _loose_call(self, tools: Sequence[ToolSpec]) -> Format:
         colon = in_order(BLANK, const(":"), BLANK)
@@ -114,7 +117,12 @@ class JsonCalls:
 
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
         """A call, or a list of them. Members in any order, further members are skipped."""
-        yield from source.literal(self.begin.rstrip().encode())
+        for begin in (*self.other_begins, self.begin.rstrip()):
+            if (yield from source.next_is(begin.encode())):
+                source.at += len(begin.encode())
+                break
+        else:
+            raise Broken
         yield from source.blanks()
         if self.listed and (yield from source.next_is(self.opening.encode())):
             source.at += len(self.opening.encode())
