@@ -23,6 +23,7 @@ from constrained.frontends.json_schema.coverage import CoverageReport, coverage
 from constrained.frontends.python_types import type_schema
 from constrained.frontends.python_types.adapters import adapter_of
 from constrained.typed.errors import AnnotationError, OutputError
+from constrained.typed.outline import outline
 from constrained.typed.types import WHOLE, JsonSchema, Regex, TextType
 
 __all__ = ["JSON_LAYOUT", "OutputType", "name_of", "output_type", "text_type_of"]
@@ -148,7 +149,10 @@ def _refuse(annotation: Any) -> None:
 def _json(annotation: Any, schema: Any, grammar: Grammar, read: Callable[[str], Any]) -> OutputType:
     shown = json.dumps(_for_prompt(schema), ensure_ascii=False)
     instructions = None
-    if len(shown) <= MAX_PROMPT_SCHEMA and schema is not True:
+    form = outline(_for_prompt(schema))
+    if form is not None:
+        instructions = f"Answer only with JSON of this form: {form}"
+    elif len(shown) <= MAX_PROMPT_SCHEMA and schema is not True:
         instructions = f"Answer only with JSON that fits this JSON Schema: {shown}"
     elif schema is True:
         instructions = "Answer only with JSON"

@@ -135,7 +135,7 @@ def test_text_types_in_models(tiny: LLM) -> None:
     for wrong in ("AB\u0663", "AB12", "AB1\n"):
         with pytest.raises(pydantic.ValidationError):
             Codes(plain=wrong, loose="ab", one="x")
-    assert '"plain": {"type": "string", "pattern": "[A-Z]{2}\\\\d"}' in (output_type(Codes).instructions or "")
+    assert '"plain": <string like [A-Z]{2}\\d>' in (output_type(Codes).instructions or "")
     assert output_type(Codes).coverage.exact
 
 
@@ -181,9 +181,10 @@ def messages(llm: LLM, prompt: Any, kind: Any = None, **options: Any) -> Any:
 
 def test_the_schema_is_in_the_prompt_in_the_grammars_order(tiny: LLM) -> None:
     (message,) = messages(tiny, "Who?", Person)
-    schema = json.loads(message["content"].split("JSON Schema: ")[1])
-    assert list(schema["properties"]) == ["name", "age", "code", "kind"]
-    assert "title" not in str(schema)
+    form = message["content"].split("JSON of this form: ")[1]
+    assert [form.index(f'"{name}": ') for name in ("name", "age", "code", "kind")] == sorted(
+        form.index(f'"{name}": ') for name in ("name", "age", "code", "kind"))
+    assert "title" not in form
     text = tiny.generate("Who?", Person, seed=1, temperature=1.0, max_tokens=200).text
     assert list(json.loads(text))[:2] == ["name", "age"]
     (message,) = messages(tiny, "Who?", Person, schema_in_prompt=False)
@@ -204,8 +205,8 @@ def test_where_instructions_go(tiny: LLM) -> None:
 def test_members_named_like_keywords_stay(tiny: LLM) -> None:
     kind = pydantic.create_model("M", title=(str, ...), enum=(str, ...), properties=(Literal["title"], ...))
     (message,) = messages(tiny, "x", kind)
-    schema = json.loads(message["content"].split("JSON Schema: ")[1])
-    assert list(schema["properties"]) == ["title", "enum", "properties"]
+    form = message["content"].split("JSON of this form: ")[1]
+    assert form == '{"title": <string>, "enum": <string>, "properties": "title"}'
 
 
 @pytest.mark.parametrize("prompt", [3, [], ["a"], [{"role": "robot", "content": ""}], None, [3]])

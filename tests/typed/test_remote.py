@@ -47,7 +47,7 @@ def test_a_typed_answer(fake: FakeServer) -> None:
     sent = body["response_format"]["json_schema"]
     assert sent["schema"]["additionalProperties"] is False and sent["strict"] is False
     assert list(sent["schema"]["properties"]) == ["name", "age"]
-    assert "JSON Schema" in body["messages"][0]["content"]
+    assert "JSON of this form" in body["messages"][0]["content"]
 
 
 @pytest.mark.parametrize(("kind", "sent", "text"), [

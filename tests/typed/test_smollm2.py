@@ -22,7 +22,7 @@ class Person(pydantic.BaseModel):
 
 
 def test_extraction(smollm2: LLM) -> None:
-    result = smollm2.generate("Ada Lovelace is 36 and lives in London.", Person)
+    result = smollm2.generate("Extract the person from this text: Ada Lovelace is 36 and lives in London.", Person)
     assert result.output == Person(name="Ada Lovelace", age=36, city="London")
     assert result.finish_reason == "stop" and result.usage.forced_tokens >= 8
     assert result.usage.forward_passes < 0.75 * result.usage.output_tokens
