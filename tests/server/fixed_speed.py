@@ -66,13 +66,14 @@ class FixedSpeedModel(BaseDecoder):
         generator = torch.Generator().manual_seed(0)
         self._rows = torch.randn(vocab_size, HIDDEN, generator=generator)
         self._columns = torch.randn(vocab_size, HIDDEN, generator=generator)
-        self._columns[EOS] = -4.0 * self._rows.sign().mean(0)  # texts without a grammar do not end by chance
+        # Texts without a grammar do not end by chance, and every token is text at once: no halves of characters.
+        self._never = torch.tensor([*range(0x80, 0x100), EOS])
 
     def head(self, hidden: torch.Tensor, allowed_ids: torch.Tensor | None = None) -> torch.Tensor:
         columns = self._columns if allowed_ids is None else self._columns[allowed_ids]
         logits = hidden @ columns.T
         if allowed_ids is None:
-            logits[..., EOS] -= 50.0
+            logits[..., self._never] -= 50.0
         return logits
 
     def _run(self, input_ids: torch.Tensor, cache: Any, slots: Sequence[int], lengths: Sequence[int],
