@@ -109,6 +109,8 @@ class CaptureGraph:
         self.ops: list[list[tuple[Any, ...]]] = []
         self.leaves: list[tuple[Rows, frozenset[int]]] = []
         self.known_leaves: dict[Any, int] = {}
+        self.at_end: dict[int, frozenset[int]] = {}
+        """States of a guard's automaton in which the text may not end."""
         self.entries: dict[str, int] = {}
         self.waiting: list[tuple[Expr, int, int]] = []
         self.start = self.place()
@@ -192,7 +194,8 @@ class CaptureGraph:
                 one for one in expr.tokens if isinstance(one, int)), end))
         else:
             assert isinstance(expr, NotFollowedBy)
-            leaf = self.leaf(("dfa", id(expr.dfa)), lambda: (expr.dfa.transitions, expr.dfa.accepting))
+            leaf = self.leaf(("guard", id(expr.dfa), expr.at_end), lambda: (expr.dfa.transitions, expr.dfa.accepting))
+            self.at_end[leaf] = expr.at_end
             ops.append((GUARD, leaf, end))
 
     def repeat(self, expr: Repeat, start: int, end: int) -> None:
@@ -498,7 +501,8 @@ class CaptureTracker:
                     if 0 not in leaves[op[1]][1]:
                         more.append((op[2], stack, tuple(dict.fromkeys((*watchers, (op[1], 0)))), marks, None))
                 elif kind == ACCEPT:
-                    if not self._complete:
+                    ends = not any(state in self._graph.at_end[leaf] for leaf, state in watchers)
+                    if ends and not self._complete:
                         self._complete, self._accepting = True, marks
                 else:
                     self._counted(op, place, stack, watchers, marks, more)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import constrained as cd
 from constrained.engine.captures import CaptureSpan, CaptureTracker
 from constrained.grammar import combinators as make
+from constrained.grammar.ir import ByteDfa, NotFollowedBy
 
 JSON = cd.Grammar.from_ebnf(r'''
 root ::= "{" ws pair ("," ws pair)* "}"
@@ -153,6 +154,17 @@ def test_captures_do_not_change_the_automaton() -> None:
         a, b = one.next_state(a, token), two.next_state(b, token)
         if not a:
             break
+
+
+def test_conditions_on_what_follows() -> None:
+    letter = ByteDfa((((97, 122, 1),), ()), frozenset([1]))
+    word = make.sequence(make.repeat(make.char_class("a-z"), 1), NotFollowedBy(letter))
+    rules = make.rule_set(make.repeat(make.choice(make.capture("word", word), make.char_class("a-z0-9")), 0))
+    assert texts(CaptureTracker(rules), b"ab1c")[0] == ("word", b"ab")
+    ending = make.rule_set(make.choice(
+        make.capture("x", make.sequence("a", NotFollowedBy(ByteDfa(((),), frozenset()), frozenset([0])))),
+        make.capture("y", "a")))
+    assert texts(CaptureTracker(ending), b"a") == [("y", b"a")]
 
 
 def test_refused() -> None:
