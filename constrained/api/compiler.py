@@ -181,18 +181,22 @@ class GrammarCompiler:
                 hint="look for a required member whose schema is false or needs itself, or for keywords that exclude "
                      "each other") from None
 
-    def compile_structural_tag(self, tag: Any, *, strict_mode: bool = True, thinking: Any = None) -> CompiledGrammar:
+    def compile_structural_tag(self, tag: Any, triggers: Any = None, *, strict_mode: bool = True,
+                               thinking: Any = None) -> CompiledGrammar:
         """Compile a structural tag: JSON text, a dict, or a model. See ``docs/structural_tags.md``.
 
         Args:
             tag: ``{"type": "structural_tag", "format": {...}}``, the legacy form, or a format.
+            triggers: with it ``tag`` is a list of structures, as in XGrammar's older signature.
             strict_mode: objects that say nothing about undeclared members have none.
             thinking: a think section before it: see ``Thinking.of``.
 
         Raises as ``Grammar.from_structural_tag``; ``UnsatisfiableGrammarError`` when this vocabulary cannot spell any
         text of it.
         """
-        if hasattr(tag, "model_dump"):
+        if triggers is not None:
+            tag = {"structures": tag, "triggers": triggers}
+        elif hasattr(tag, "model_dump"):
             tag = tag.model_dump(by_alias=True)
         key = ("structural_tag", tag if isinstance(tag, (str, bytes)) else _tag_text(tag), strict_mode)
         return self._cached(key, lambda: Grammar.from_structural_tag(

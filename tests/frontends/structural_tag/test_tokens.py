@@ -177,7 +177,13 @@ def test_the_legacy_form_and_models() -> None:
         def model_dump(self, by_alias: bool = False) -> dict[str, Any]:
             return legacy
 
-    for form in (legacy, json.dumps(legacy), Model()):
-        compiled = cd.GrammarCompiler(ADDED).compile_structural_tag(form)
+    class Item:
+        def model_dump(self, by_alias: bool = False) -> dict[str, Any]:
+            return {"begin": "<f=x>", "schema": json.dumps(schema), "end": "</f>"}
+
+    forms: list[tuple[Any, ...]] = [(legacy,), (json.dumps(legacy),), (Model(),), (legacy["structures"], ["<f="]),
+                                    ([Item()], ["<f="])]
+    for form, *triggers in forms:
+        compiled = cd.GrammarCompiler(ADDED).compile_structural_tag(form, *triggers)
         assert takes(compiled, 'a<f=x>{"a": 1}</f>b') == (0, True)
         assert takes(compiled, 'a<f=x>{"b": 1}')[0] > 0
