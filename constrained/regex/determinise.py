@@ -44,7 +44,8 @@ __all__ = ["FREE", "NEVER", "Debt", "Determiniser", "Thread", "determinise"]
 
 WORK_PER_STATE = 100
 
-NEVER, ALWAYS = 0, 1
+NEVER = 0
+ALWAYS = 1
 #: The place of a thread whose sub-program has accepted and that only waits for its obligations.
 DONE = -1
 

@@ -29,7 +29,8 @@ from .load import Loaded, Production, fail
 __all__ = ["AT_END", "READ", "Indentation", "indentation_of"]
 
 #: Modes of a context besides the numbers of lines: no line is to be read; the text has ended.
-READ, AT_END = 0, -1
+READ = 0
+AT_END = -1
 LINE_FEED, SPACE, TAB = ((10, 10),), ((32, 32),), ((9, 9),)
 
 

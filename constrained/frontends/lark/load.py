@@ -170,7 +170,9 @@ def _load(source: Source, text: str, start: str, lexer: bool, paths: list[Any], 
     # The numbering is that of lark's rules; equal rules of one origin were joined by lark.
     productions = [Production(str(rule.origin.name), tuple([str(symbol.name) for symbol in rule.expansion]), number)
                    for number, rule in enumerate(made.rules)]
-    known = {str(symbol.name) for rule in made.rules for symbol in rule.expansion if symbol.is_term}
+    terminal_names = {str(symbol.name) for rule in made.rules for symbol in rule.expansion if symbol.is_term}
+    productions = _reached(productions, start)  # lark keeps rules that only use each other
+    known = terminal_names.intersection(symbol for one in productions for symbol in one.symbols)
     loaded = Loaded(source, start, terminals, tuple(map(str, made.ignore_tokens)), productions,
                     declared=frozenset(known - set(terminals)), hidden=out_of_sight)
     for production in productions:
@@ -181,6 +183,21 @@ def _load(source: Source, text: str, start: str, lexer: bool, paths: list[Any], 
         loaded.embedded = _embedded(order)
         loaded.table = _table(kept, made.rules, start, set(terminals), set(loaded.ignored))
     return loaded
+
+
+def _reached(productions: list[Production], start: str) -> list[Production]:
+    """The productions that ``start`` can use."""
+    by_origin: dict[str, list[Production]] = {}
+    for one in productions:
+        by_origin.setdefault(one.origin, []).append(one)
+    seen, stack = {start}, [start]
+    while stack:
+        for one in by_origin.get(stack.pop(), ()):
+            for symbol in one.symbols:
+                if symbol in by_origin and symbol not in seen:
+                    seen.add(symbol)
+                    stack.append(symbol)
+    return [one for one in productions if one.origin in seen]
 
 
 def _terminal(one: Any) -> Terminal:
