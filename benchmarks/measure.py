@@ -50,7 +50,8 @@ class Result:
 
     def times(self) -> np.ndarray:
         """Each token's median over the repeats."""
-        return np.median(np.stack(self.tokens), axis=0)
+        common = min(map(len, self.tokens))  # one that was stopped in a later repeat has fewer there
+        return np.median(np.stack([times[:common] for times in self.tokens]), axis=0)
 
 
 def race(contestants: Sequence[Contestant], texts: Sequence[list[int]], repeats: int,
