@@ -102,7 +102,7 @@ def constrained_time(draw: st.DrawFn) -> Any:
 
 
 scalars = st.sampled_from(PLAIN) | constrained_number() | constrained_text() | constrained_time()
-keys = st.sampled_from([str, int, float, bool, Letter, Rank, Literal["k", "l"], dt.date, uuid.UUID, decimal.Decimal])
+keys = st.sampled_from([str, int, float, Letter, Rank, Literal["k", "l"], dt.date, uuid.UUID, decimal.Decimal])
 items = st.sampled_from([int, str, bool, Letter, Rank, dt.date, Optional[int], tuple[int, str], float])
 names = st.sampled_from(["a", "b", "long_name", "kind", "é", "x-y"])
 fields = st.sampled_from(["a", "b", "c", "long_name"])
