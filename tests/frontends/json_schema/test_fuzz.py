@@ -167,7 +167,7 @@ def drawn_values(schema: Any, number: int, most: int = 3) -> list[Any]:
     return found
 
 
-@settings(max_examples=11_000 if NIGHTLY else 60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=11_000 if NIGHTLY else 40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(schema=schemas, seed=st.integers(0, 1 << 30))
 def test_pairs(schema: Any, seed: int) -> None:
     if isinstance(schema, dict):
