@@ -20,6 +20,10 @@ Symbol = Any
 Alternative = tuple[Symbol, ...]
 
 
+#: A rule is written in full up to this size.
+MOST_ALTERNATIVES, MOST_SYMBOLS = 500, 200
+
+
 class Template:
     """``alternatives[n]`` and ``names[n]`` of nonterminal n; symbols may say which columns they pass on."""
 
@@ -117,7 +121,30 @@ class Sketch(Template):
             return None
         self.alternatives = [[one for one in options if all(s < 0 or s in productive for s in one)] if n in productive
                              else [] for n, options in enumerate(self.alternatives)]
-        return _Writer(self, root if merged else self.merge(root), texts, bare).rules()
+        root = root if merged else self.merge(root)
+        self._join()
+        return _Writer(self, root, texts, bare).rules()
+
+    def _join(self) -> None:
+        """Alternatives written in full where they end in a nonterminal that has just one, or are nothing else: so a
+        rule that begins with itself shows it."""
+        for n, options in enumerate(self.alternatives):
+            joined = {n, *self.captures}
+            done: list[Alternative] = []
+            waiting = list(reversed(options))
+            while waiting:
+                one = waiting.pop()
+                last = one[-1] if one else -1
+                if last >= 0 and last not in joined and (len(one) == 1 or len(self.alternatives[last]) == 1):
+                    if len(one) == 1:
+                        joined.add(last)
+                    waiting.extend((*one[:-1], *rest) for rest in reversed(self.alternatives[last]))
+                    if len(waiting) + len(done) > MOST_ALTERNATIVES or len(one) > MOST_SYMBOLS:
+                        done = options
+                        break
+                else:
+                    done.append(one)
+            self.alternatives[n] = list(dict.fromkeys(done))
 
     def _productive(self) -> set[int]:
         users: dict[int, list[tuple[int, int]]] = {}

@@ -117,3 +117,14 @@ def test_what_lark_reads_in_its_own_ways() -> None:
     assert accepts(compiled, "b:c A:b eNd")
     assert not accepts(compiled, "b:c end")
     assert not accepts(compiled, "a:b b:b end")
+
+
+def test_captures_are_reported() -> None:
+    compiled = cd.GrammarCompiler(INFO).compile_lark('start: w+ "."\nw[capture]: NAME ":" NAME\nNAME: /[a-z]+/')
+    matcher = cd.GrammarMatcher(compiled)
+    assert all(matcher.accept_token(byte) for byte in b"ab:c.")
+    assert [(one.name, one.start, one.end) for one in matcher.captures()] == [("w", 0, 4)]
+    compiled = cd.GrammarCompiler(INFO).compile_lark('start: n "x"\nn[suffix="</n>", capture="n"]: /(.|\\n)*/')
+    matcher = cd.GrammarMatcher(compiled)
+    assert all(matcher.accept_token(byte) for byte in b"ab</n>x")
+    assert [(one.name, one.start, one.end) for one in matcher.captures()] == [("n", 0, 2)]
