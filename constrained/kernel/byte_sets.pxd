@@ -33,6 +33,7 @@ cdef class Partition:
     cdef int refine(self) except -1
     cdef int _refine_by(self, int at, int n) except -1
     cdef int tabulate(self) except -1
+    cdef bint _reads_rest(self, Network net, int p, int to, int k) except -1
     cdef bint splinters(self, Network net, int p, int e) except -1
 
 @cython.final

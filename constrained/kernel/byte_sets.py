@@ -343,8 +343,20 @@ class Partition:
             inside = 0
             for f in range(0, n, 2):
                 inside += self.below[at + self.moved[f + 1]] - self.below[at + self.moved[f]]
-            if 0 < inside < size and (inside < SPLINTER or size - inside < SPLINTER):
+            if 0 < inside < size and (inside < SPLINTER or size - inside < SPLINTER or self._reads_rest(net, p, to, k)):
                 return True
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _reads_rest(self, net: Network, p: cython.int, to: cython.int, k: cython.int) -> cython.bint:
+        """Whether ``p`` reads a byte of class ``k`` that does not lead to ``to``: "any but the next letter of a key"."""
+        e: cython.int = net.head[4 * p]
+        at: cython.int = 257 * k
+        while e >= 0:
+            if net.e_to[e] != to and self.below[at + net.e_b[e] + 1] > self.below[at + net.e_a[e]]:
+                return True
+            e = net.e_next[e]
         return False
 
 
