@@ -350,7 +350,7 @@ class Partition:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _reads_rest(self, net: Network, p: cython.int, to: cython.int, k: cython.int) -> cython.bint:
-        """Whether ``p`` reads a byte of class ``k`` that does not lead to ``to``: "any but the next letter of a key"."""
+        """Whether ``p`` reads a byte of class ``k`` that does not lead to ``to``: "any but the next of a key"."""
         e: cython.int = net.head[4 * p]
         at: cython.int = 257 * k
         while e >= 0:
