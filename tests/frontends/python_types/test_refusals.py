@@ -81,7 +81,8 @@ REFUSED: list[tuple[Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize("annotation, said, pointer", REFUSED, ids=[re.sub(r" at 0x\w+", "", str(row[0]))[:50] for row in REFUSED])
+@pytest.mark.parametrize("annotation, said, pointer", REFUSED,
+                         ids=[re.sub(r" at 0x\w+", "", str(row[0]))[:50] for row in REFUSED])
 def test_refused(annotation: Any, said: str, pointer: str) -> None:
     with pytest.raises(cd.UnsupportedSchemaError) as caught:
         compiled(annotation)
