@@ -6,6 +6,7 @@ import os
 import socket
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +36,16 @@ def serve(console: Console, model: Path | None, host: str, port: int, *, device:
     except ConstrainedError as error:
         raise UsageProblem(str(error)) from None
     listener = _listen(host, port)
-    started = time.perf_counter()
-    engine = Engine.of_model(load_model(path, device=device, quantized=quantized), settings)
-    address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
-    console.print(f"{name}: loaded in {time.perf_counter() - started:.1f} s, vocabulary of "
-                  f"{engine.info.vocab_size:,} tokens, {settings.max_batch} outputs at once")
-    if not settings.api_keys and host not in ("127.0.0.1", "localhost", "::1"):
-        console.print("[yellow]anybody who reaches this port may use it: there is no --api-key[/]")
-    console.print(f"serving {address}/v1 (SIGTERM or Ctrl-C ends it)")
-    return run(engine, listener)
+    with closing(listener):
+        started = time.perf_counter()
+        engine = Engine.of_model(load_model(path, device=device, quantized=quantized), settings)
+        address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+        console.print(f"{name}: loaded in {time.perf_counter() - started:.1f} s, vocabulary of "
+                      f"{engine.info.vocab_size:,} tokens, {settings.max_batch} outputs at once")
+        if not settings.api_keys and host not in ("127.0.0.1", "localhost", "::1"):
+            console.print("[yellow]anybody who reaches this port may use it: there is no --api-key[/]")
+        console.print(f"serving {address}/v1 (SIGTERM or Ctrl-C ends it)")
+        return run(engine, listener)
 
 
 def _model(given: Path | None) -> Path:
@@ -59,11 +61,14 @@ def _model(given: Path | None) -> Path:
 
 def _listen(host: str, port: int) -> socket.socket:
     """A bound socket: a port that is taken is found out before the model is loaded."""
+    listener: socket.socket | None = None
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
     except OSError as error:
+        if listener is not None:
+            listener.close()
         raise ConstrainedError(f"cannot listen on {echo(host)} port {port}: {error.strerror or error}") from None
     return listener
