@@ -108,17 +108,17 @@ def explain(matcher: GrammarMatcher, token: int | str | bytes | None = None) -> 
         allowed=len(allowed), vocab_size=info.vocab_size,
         sample=tuple(data.decode("utf-8", "replace") for data in sample[:MOST_TOKENS]),
         forced="" if ended else matcher.find_jump_forward_string(),
-        verdict=None if token is None else _verdict(matcher, token))
+        verdict=None if token is None else _verdict(matcher, token, allowed))
 
 
-def _verdict(matcher: GrammarMatcher, token: int | str | bytes) -> TokenVerdict:
+def _verdict(matcher: GrammarMatcher, token: int | str | bytes, allowed: list[int]) -> TokenVerdict:
     compiled = matcher.compiled
     info = compiled.tokenizer_info
     if isinstance(token, int):
         if not 0 <= token < info.vocab_size:
             raise ConstrainedError(f"token {token} is not in the vocabulary of {info.vocab_size}")
         data = info.token_bytes(token)
-        if token in matcher.allowed_token_ids():
+        if token in allowed:
             why = "it ends the text, which is complete" if token in matcher.stop_token_ids else "the grammar reads it"
             return TokenVerdict(token, data, True, why, len(data))
         if matcher.is_terminated():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -93,8 +94,8 @@ def _answer(prompt: str | None, wanted: Form, model: str | None, device: str | N
             jsonl: tuple[Path, Path] | None, template: str, batch: int, options: dict[str, Any], *,
             needs_form: bool = False) -> None:
     def run() -> int:
-        from constrained.cli.generate import EXTRACT, generate_lines
         from constrained.cli.generate import generate as command
+        from constrained.cli.generate import generate_lines
         from constrained.cli.inputs import read_text
         from constrained.cli.outputs import open_model, output_of
 
@@ -110,9 +111,8 @@ def _answer(prompt: str | None, wanted: Form, model: str | None, device: str | N
                                       options=options)
             assert prompt is not None
             text = read_text("-") if prompt == "-" else prompt
-            if template not in ("{prompt}", EXTRACT) or needs_form:
-                text = template.replace("{text}", text).replace("{prompt}", text)
-            return command(console, llm, text, output_type, stream=True, options=options)
+            asked = re.sub(r"\{(?:text|prompt)\}", lambda _: text, template)
+            return command(console, llm, asked, output_type, options=options)
 
     run_command(run)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
+from constrained.cli.generate import streamed
 from constrained.errors import ConstrainedError
 from constrained.typed.llm import LLM
 
@@ -30,16 +31,9 @@ def chat(console: Console, llm: LLM, output_type: Any, *, system: str | None, op
         messages.append({"role": "user", "content": line.rstrip("\n")})
         given = [{"role": "system", "content": system}, *messages] if system else list(messages)
         try:
-            with llm.stream(given, output_type, **options) as events:
-                for event in events:
-                    if event.type == "content.delta":
-                        sys.stdout.write(event.delta)
-                        sys.stdout.flush()
-                result = events.result
+            result = streamed(llm, given, output_type, options)
         except ConstrainedError as error:
-            print()
             console.print(f"[bold red]error:[/bold red] {error}")
             messages.pop()
             continue
-        print()
         messages.append({"role": "assistant", "content": result.text})

@@ -23,23 +23,16 @@ from constrained.errors import ConstrainedError, echo
 from constrained.typed.llm import LLM
 from constrained.typed.results import Result
 
-__all__ = ["EXTRACT", "generate", "generate_lines"]
+__all__ = ["EXTRACT", "generate", "generate_lines", "streamed"]
 
 EXTRACT = "Extract the data from this text.\n\n{text}"
 """The prompt of ``extract``."""
 
 
-def generate(console: Console, llm: LLM, prompt: str, output_type: Any, *, stream: bool,
-             options: dict[str, Any]) -> int:
+def generate(console: Console, llm: LLM, prompt: str, output_type: Any, *, options: dict[str, Any]) -> int:
     """Print one answer on standard output, figures on standard error; 1 if the output is not whole."""
-    if stream and output_type is None:
-        with llm.stream(prompt, output_type, **options) as events:
-            for event in events:
-                if event.type == "content.delta":
-                    sys.stdout.write(event.delta)
-                    sys.stdout.flush()
-            result = events.result
-        print()
+    if output_type is None:
+        result = streamed(llm, prompt, None, options)
     else:
         result = llm.generate(prompt, output_type, **options)
         print(_shown(result))
@@ -47,6 +40,18 @@ def generate(console: Console, llm: LLM, prompt: str, output_type: Any, *, strea
     console.print(f"[dim]{usage.output_tokens} tokens, {usage.forced_tokens} of them forced, "
                   f"{usage.prompt_tokens} in the prompt; {result.finish_reason}[/dim]")
     return 0 if result.finish_reason in ("stop", "length") and not _error(result) else 1
+
+
+def streamed(llm: LLM, prompt: Any, output_type: Any, options: dict[str, Any]) -> Result[Any]:
+    """Print an answer as it comes."""
+    try:
+        with llm.stream(prompt, output_type, **options) as events:
+            for delta in events.text_deltas:
+                sys.stdout.write(delta)
+                sys.stdout.flush()
+            return events.result
+    finally:
+        print()
 
 
 def _shown(result: Result[Any]) -> str:

@@ -10,7 +10,6 @@ from rich.text import Text
 
 from constrained.typed.llm import LLM
 from constrained.typed.trace import Trace, TraceStep, trace
-from constrained.typed.trace_text import summary
 
 __all__ = ["show", "trace_command"]
 
@@ -34,8 +33,8 @@ def show(console: Console, seen: Trace) -> None:
     console.print(line, soft_wrap=True)
     console.print()
     console.print(Text(str(seen)), soft_wrap=True, highlight=False)
-    console.print(Text(f"grey: forced by the grammar; green to red: likely to unlikely under the mask; underlined: the "
-                       f"model wanted something else. {summary(seen)}", "dim"), soft_wrap=True)
+    console.print(Text("grey: forced by the grammar; green to red: likely to unlikely under the mask; underlined: the "
+                       "model wanted something else", "dim"), soft_wrap=True)
 
 
 def _style(step: TraceStep) -> str:

@@ -12,12 +12,9 @@ from typing import Any
 import llguidance
 import numpy as np
 
-from constrained.api.grammar import Grammar
 from constrained.errors import GrammarError, GrammarLimitError, echo
-from constrained.frontends.ebnf import from_ebnf
-from constrained.frontends.regex import from_regex
 from constrained.grammar.ir import RuleSet
-from constrained.integrations.peer_matcher import PeerGrammar
+from constrained.integrations.peer_matcher import PeerCompiler, PeerGrammar
 from constrained.integrations.rust_regex import to_rust_regex
 from constrained.limits import Limits
 from constrained.vocabulary.tokenizer_info import TokenizerInfo
@@ -50,25 +47,14 @@ class _Vocabulary:
         return found
 
 
-class LlguidanceCompiler:
+class LlguidanceCompiler(PeerCompiler):
     """Compiles regular grammars for one vocabulary."""
 
     def __init__(self, tokenizer_info: TokenizerInfo, *, limits: Limits | None = None) -> None:
-        self.tokenizer_info = tokenizer_info
-        self.limits = limits or Limits()
+        super().__init__(tokenizer_info, limits)
         wrapper = llguidance.TokenizerWrapper(_Vocabulary(tokenizer_info))
         self._tokenizer = llguidance.LLTokenizer(wrapper, n_vocab=tokenizer_info.vocab_size,
                                                  eos_token=list(tokenizer_info.stop_token_ids))
-
-    def compile_regex(self, pattern: str, *, dialect: str = "python") -> PeerGrammar:
-        """Compile a regular expression; raises as ``Grammar.from_regex`` and ``compile_rules``."""
-        return self.compile_rules(from_regex(pattern, dialect=dialect, limits=self.limits))
-
-    def compile_grammar(self, grammar: Grammar | str, *, root_rule_name: str = "root") -> PeerGrammar:
-        """Compile EBNF text or a ``Grammar`` whose rules do not contain themselves."""
-        if isinstance(grammar, Grammar):
-            return self.compile_rules(grammar.rules)
-        return self.compile_rules(from_ebnf(grammar, root=root_rule_name, limits=self.limits))
 
     def compile_rules(self, rules: RuleSet) -> PeerGrammar:
         """Compile rules. Raises GrammarError where the grammar is not regular or llguidance refuses it."""

@@ -17,34 +17,30 @@ Cost: compiling takes about a microsecond for each state and token; a mask is ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import outlines_core
 
-from constrained.api.grammar import Grammar
-from constrained.errors import BitmaskError, ConstrainedError, GrammarError, UnsatisfiableGrammarError, echo
-from constrained.frontends.ebnf import from_ebnf
-from constrained.frontends.regex import from_regex
+from constrained.errors import GrammarError, UnsatisfiableGrammarError, echo
 from constrained.grammar.ir import RuleSet
+from constrained.integrations.peer_matcher import PeerCompiler, PeerGrammar
 from constrained.integrations.rust_regex import to_rust_regex
 from constrained.limits import Limits
 from constrained.masks.bitmask import BITS, bitmask_row
 from constrained.vocabulary.tokenizer_info import TokenizerInfo
 
-__all__ = ["OutlinesCompiler", "OutlinesGrammar", "OutlinesMatcher"]
+__all__ = ["OutlinesCompiler", "OutlinesGrammar"]
 
-ENDED = -1
-"""The state after a stop token."""
+NO_STATE = -1
+"""The state of a pattern that has no Index: only the empty text."""
 
 
-class OutlinesCompiler:
+class OutlinesCompiler(PeerCompiler):
     """Compiles regular grammars for one vocabulary. Read-only after construction: threads may share it."""
 
     def __init__(self, tokenizer_info: TokenizerInfo, *, limits: Limits | None = None) -> None:
-        self.tokenizer_info = tokenizer_info
-        self.limits = limits or Limits()
+        super().__init__(tokenizer_info, limits)
         ids_by_bytes: dict[bytes, list[int]] = {}
         for token_id in range(tokenizer_info.vocab_size):
             data = tokenizer_info.token_bytes(token_id)
@@ -56,16 +52,6 @@ class OutlinesCompiler:
             self._vocabulary = outlines_core.Vocabulary(tokenizer_info.stop_token_ids[0], ids_by_bytes)
         except ValueError as error:
             raise GrammarError(f"outlines-core refuses the vocabulary: {echo(str(error))}") from error
-
-    def compile_regex(self, pattern: str, *, dialect: str = "python") -> OutlinesGrammar:
-        """Compile a regular expression; raises as ``Grammar.from_regex`` and ``compile_rules``."""
-        return self.compile_rules(from_regex(pattern, dialect=dialect, limits=self.limits))
-
-    def compile_grammar(self, grammar: Grammar | str, *, root_rule_name: str = "root") -> OutlinesGrammar:
-        """Compile EBNF text or a ``Grammar`` whose rules do not contain themselves."""
-        if isinstance(grammar, Grammar):
-            return self.compile_rules(grammar.rules)
-        return self.compile_rules(from_ebnf(grammar, root=root_rule_name, limits=self.limits))
 
     def compile_rules(self, rules: RuleSet) -> OutlinesGrammar:
         """Compile rules.
@@ -86,28 +72,25 @@ class OutlinesCompiler:
                                prune=not written.used <= self._spelled)
 
 
-class OutlinesGrammar:
+class OutlinesGrammar(PeerGrammar):
     """A compiled grammar; its matchers share the Index and the finished masks."""
 
     def __init__(self, tokenizer_info: TokenizerInfo, index: Any, empty: bool, limits: Limits, *, prune: bool) -> None:
-        self.tokenizer_info = tokenizer_info
+        super().__init__(tokenizer_info, lambda: Running(self))
         self._index = index
         self._empty = empty
         self._max_masks = max(1, limits.max_mask_bytes // max(4, 4 * -(-tokenizer_info.vocab_size // BITS)))
-        self._masks: dict[tuple[int, bool], np.ndarray[Any, Any]] = {}
+        self._masks: dict[int, np.ndarray[Any, Any]] = {}
         self._dead: frozenset[int] = frozenset()
-        self.initial = ENDED if index is None else index.get_initial_state()
+        self.initial = NO_STATE if index is None else index.get_initial_state()
         if prune and index is not None:
             self._dead = self._find_dead()
             if self.initial in self._dead and not empty:
                 raise UnsatisfiableGrammarError("no text of this grammar can be spelled by the vocabulary")
 
-    def new_matcher(self) -> OutlinesMatcher:
-        return OutlinesMatcher(self)
-
     def completed(self, state: int, at_start: bool) -> bool:
         """Whether the text may end here."""
-        return (at_start and self._empty) or (state != ENDED and self._index.is_final_state(state))
+        return (at_start and self._empty) or (state != NO_STATE and self._index.is_final_state(state))
 
     def next_state(self, state: int, token_id: int) -> int | None:
         """Where an ordinary token leads, None if it is not allowed."""
@@ -116,18 +99,17 @@ class OutlinesGrammar:
         state_after: int | None = self._index.get_next_state(state, token_id)
         return None if state_after in self._dead else state_after
 
-    def mask(self, state: int, at_start: bool) -> np.ndarray[Any, np.dtype[np.int32]]:
-        """int32 ``[ceil(V / 32)]``, not to be written to."""
-        key = (state, at_start)
-        row = self._masks.get(key)
+    def mask(self, state: int) -> np.ndarray[Any, np.dtype[np.int32]]:
+        """int32 ``[ceil(V / 32)]`` without stop tokens, not to be written to."""
+        row = self._masks.get(state)
         if row is None:
-            row = self._make_mask(state, at_start)
+            row = self._make_mask(state)
             if len(self._masks) >= self._max_masks:
                 self._masks.clear()
-            self._masks[key] = row
+            self._masks[state] = row
         return row
 
-    def _make_mask(self, state: int, at_start: bool) -> np.ndarray[Any, np.dtype[np.int32]]:
+    def _make_mask(self, state: int) -> np.ndarray[Any, np.dtype[np.int32]]:
         info = self.tokenizer_info
         allowed: set[int] = set()
         if self._index is not None:
@@ -135,8 +117,6 @@ class OutlinesGrammar:
             allowed -= set(info.stop_token_ids)  # it names one of them in final states
             if self._dead:
                 allowed = {token for token in allowed if self._index.get_next_state(state, token) not in self._dead}
-        if self.completed(state, at_start):
-            allowed.update(info.stop_token_ids)
         return bitmask_row(allowed, info.vocab_size)
 
     def _find_dead(self) -> frozenset[int]:
@@ -161,87 +141,28 @@ class OutlinesGrammar:
         return frozenset(before.keys() - live)
 
 
-class OutlinesMatcher:
-    """The tokens accepted so far, as the states they led through."""
+class Running:
+    """The tokens accepted so far, as the states they led through: ``peer_matcher.Peer``."""
 
-    def __init__(self, grammar: OutlinesGrammar) -> None:
-        self.compiled = grammar
-        self._states = [grammar.initial]
-        self._stopped = False
-        self._vocab_size = grammar.tokenizer_info.vocab_size
+    def __init__(self, grammar: OutlinesGrammar, states: list[int] | None = None) -> None:
+        self._grammar = grammar
+        self._states = [grammar.initial] if states is None else states
 
-    @property
-    def stop_token_ids(self) -> Sequence[int]:
-        return self.compiled.tokenizer_info.stop_token_ids
-
-    def accept_token(self, token_id: int) -> bool:
-        """Takes one token; False, and nothing changes, if it is not allowed here."""
-        if self._stopped:
-            return False
-        if token_id in self.stop_token_ids:
-            if not self.is_completed():
-                return False
-            self._states.append(ENDED)
-            self._stopped = True
-            return True
-        if not 0 <= token_id < self._vocab_size:
-            return False
-        state = self.compiled.next_state(self._states[-1], token_id)
+    def take(self, token_id: int) -> bool:
+        state = self._grammar.next_state(self._states[-1], token_id)
         if state is None:
             return False
         self._states.append(state)
         return True
 
-    def accept_tokens(self, token_ids: Iterable[int]) -> int:
-        """Takes tokens up to the first that is not allowed; returns how many."""
-        count = 0
-        for token_id in token_ids:
-            if not self.accept_token(token_id):
-                break
-            count += 1
-        return count
+    def fill(self, row: np.ndarray[Any, np.dtype[np.int32]]) -> None:
+        row[:] = self._grammar.mask(self._states[-1])
 
-    def validate_tokens(self, token_ids: Iterable[int]) -> int:
-        """How many ``accept_tokens`` would take; nothing changes."""
-        return self.fork().accept_tokens(token_ids)
+    def back(self, count: int) -> None:
+        del self._states[-count:]
 
-    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
-        """Writes row ``index`` of an int32 bitmask ``[batch, ceil(V / 32)]``; True: some token is masked."""
-        if self._stopped:
-            row = bitmask_row(self.stop_token_ids, self._vocab_size)
-        else:
-            row = self.compiled.mask(self._states[-1], len(self._states) == 1)
-        target = np.asarray(bitmask)
-        if target.dtype != np.int32 or target.ndim != 2 or target.shape[1] != len(row) or not 0 <= index < len(target):
-            raise BitmaskError(f"expected int32 [batch, {len(row)}] and a row in it, not {target.dtype} "
-                               f"{list(target.shape)} and row {index}")
-        target[index] = row
-        return True
+    def may_end(self) -> bool:
+        return self._grammar.completed(self._states[-1], len(self._states) == 1)
 
-    def rollback(self, num_tokens: int = 1) -> None:
-        """Takes back the last ``num_tokens`` tokens."""
-        if not 0 <= num_tokens < len(self._states):
-            raise ConstrainedError(f"cannot take back {num_tokens} of {len(self._states) - 1} tokens")
-        if num_tokens:
-            del self._states[-num_tokens:]
-            self._stopped = False
-
-    def fork(self) -> OutlinesMatcher:
-        """A copy that goes its own way."""
-        other = OutlinesMatcher(self.compiled)
-        other._states = self._states.copy()
-        other._stopped = self._stopped
-        return other
-
-    def reset(self) -> None:
-        """Back to the start."""
-        self.rollback(len(self._states) - 1)
-
-    def is_terminated(self) -> bool:
-        """A stop token was accepted."""
-        return self._stopped
-
-    def is_completed(self) -> bool:
-        """The text may end here."""
-        return not self._stopped and self.compiled.completed(self._states[-1], len(self._states) == 1)
-
+    def copy(self) -> Running:
+        return Running(self._grammar, self._states.copy())

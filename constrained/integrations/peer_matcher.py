@@ -1,4 +1,4 @@
-"""What the backends of other engines share: a compiled grammar that makes matchers, and a matcher over theirs.
+"""What the backends of other engines share: the way to a compiled grammar, which makes matchers over theirs.
 
 A peer's matcher knows how to take a token, fill a row, go back and start over; the rest of the interface follows from
 that. Their masks are passed on as they are: a peer's mistake shows as its own, which is what a comparison is for.
@@ -6,16 +6,22 @@ that. Their masks are passed on as they are: a peer's mistake shows as its own, 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, Protocol
 
 import numpy as np
 
+from constrained.api.grammar import Grammar
 from constrained.errors import BitmaskError, ConstrainedError
+from constrained.frontends.ebnf import from_ebnf
+from constrained.frontends.regex import from_regex
+from constrained.grammar.ir import RuleSet
+from constrained.limits import Limits
 from constrained.masks.bitmask import BITS, bitmask_row
 from constrained.vocabulary.tokenizer_info import TokenizerInfo
 
-__all__ = ["Peer", "PeerGrammar", "PeerMatcher"]
+__all__ = ["Peer", "PeerCompiler", "PeerGrammar", "PeerMatcher"]
 
 
 class Peer(Protocol):
@@ -40,6 +46,28 @@ class Peer(Protocol):
     def copy(self) -> Peer:
         """A copy that goes its own way."""
         ...
+
+
+class PeerCompiler(ABC):
+    """What the peers' compilers share: this library's front ends before ``compile_rules``."""
+
+    def __init__(self, tokenizer_info: TokenizerInfo, limits: Limits | None) -> None:
+        self.tokenizer_info = tokenizer_info
+        self.limits = limits or Limits()
+
+    def compile_regex(self, pattern: str, *, dialect: str = "python") -> PeerGrammar:
+        """Compile a regular expression; raises as ``Grammar.from_regex`` and ``compile_rules``."""
+        return self.compile_rules(from_regex(pattern, dialect=dialect, limits=self.limits))
+
+    def compile_grammar(self, grammar: Grammar | str, *, root_rule_name: str = "root") -> PeerGrammar:
+        """Compile EBNF text or a ``Grammar``; raises as ``Grammar.from_ebnf`` and ``compile_rules``."""
+        if isinstance(grammar, Grammar):
+            return self.compile_rules(grammar.rules)
+        return self.compile_rules(from_ebnf(grammar, root=root_rule_name, limits=self.limits))
+
+    @abstractmethod
+    def compile_rules(self, rules: RuleSet) -> PeerGrammar:
+        """Compile rules. Raises ``GrammarError`` for what the peer cannot run."""
 
 
 class PeerGrammar:

@@ -299,13 +299,10 @@ class Processor:
         wanted = [(line, matcher) for line, matcher in wanted if not matcher.is_terminated()]
         if not wanted:
             return
-        bitmask = cast("torch.Tensor", allocate_token_bitmask(len(wanted), self.vocab_size))
-        for i, (_, matcher) in enumerate(wanted):
-            matcher.fill_next_token_bitmask(bitmask, i)
-        lines = [line for line, _ in wanted]
-        full = cast("torch.Tensor", allocate_token_bitmask(logits.shape[0], self.vocab_size))
-        full[lines] = bitmask
-        apply_token_bitmask_inplace(logits, full.to(logits.device), indices=lines)
+        bitmask = cast("torch.Tensor", allocate_token_bitmask(logits.shape[0], self.vocab_size))
+        for line, matcher in wanted:
+            matcher.fill_next_token_bitmask(bitmask, line)
+        apply_token_bitmask_inplace(logits, bitmask.to(logits.device), indices=[line for line, _ in wanted])
 
 
 def make_processor(*bases: type) -> type[Processor]:

@@ -14,10 +14,7 @@ from typing import Any
 import numpy as np
 import xgrammar
 
-from constrained.api.grammar import Grammar
 from constrained.errors import GrammarError, echo
-from constrained.frontends.ebnf import from_ebnf
-from constrained.frontends.regex import from_regex
 from constrained.grammar.ir import (
     AnyTextUntil,
     ByteDfa,
@@ -30,7 +27,7 @@ from constrained.grammar.ir import (
     children,
 )
 from constrained.grammar.show import show
-from constrained.integrations.peer_matcher import PeerGrammar
+from constrained.integrations.peer_matcher import PeerCompiler, PeerGrammar
 from constrained.limits import Limits
 from constrained.vocabulary.tokenizer_info import TokenizerInfo
 
@@ -39,27 +36,16 @@ __all__ = ["XGrammarCompiler"]
 UNSAID = (AnyTextUntil, ByteDfa, NotFollowedBy, TokenReference, Unordered)
 
 
-class XGrammarCompiler:
+class XGrammarCompiler(PeerCompiler):
     """Compiles grammars for one vocabulary."""
 
     def __init__(self, tokenizer_info: TokenizerInfo, *, limits: Limits | None = None) -> None:
-        self.tokenizer_info = tokenizer_info
-        self.limits = limits or Limits()
+        super().__init__(tokenizer_info, limits)
         pieces = [tokenizer_info.token_bytes(i) for i in range(tokenizer_info.vocab_size)]
         self._compiler = xgrammar.GrammarCompiler(
             xgrammar.TokenizerInfo(pieces, xgrammar.VocabType.RAW, vocab_size=tokenizer_info.vocab_size,
                                    stop_token_ids=list(tokenizer_info.stop_token_ids)),
             max_threads=1)
-
-    def compile_regex(self, pattern: str, *, dialect: str = "python") -> PeerGrammar:
-        """Compile a regular expression; raises as ``Grammar.from_regex`` and ``compile_rules``."""
-        return self.compile_rules(from_regex(pattern, dialect=dialect, limits=self.limits))
-
-    def compile_grammar(self, grammar: Grammar | str, *, root_rule_name: str = "root") -> PeerGrammar:
-        """Compile EBNF text or a ``Grammar``."""
-        if isinstance(grammar, Grammar):
-            return self.compile_rules(grammar.rules)
-        return self.compile_rules(from_ebnf(grammar, root=root_rule_name, limits=self.limits))
 
     def compile_rules(self, rules: RuleSet) -> PeerGrammar:
         """Compile rules. Raises GrammarError where XGrammar's notation or XGrammar refuses them."""

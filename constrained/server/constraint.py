@@ -71,11 +71,7 @@ def build_grammar(constraint: Constraint, limits: Limits, info: TokenizerInfo) -
         _lay_out(tag, constraint.layout)
         return Grammar.from_structural_tag(tag, tokenizer_info=info, strict_mode=False, limits=limits), []
     if kind == "lark":
-        make = getattr(Grammar, "from_lark", None)
-        if make is None:
-            raise ConstrainedError("Lark grammars are not built into this version")
-        grammar: Grammar = make(source, limits=limits)
-        return grammar, []
+        return Grammar.from_lark(source, limits=limits), []
     raise ConstrainedError(f"unknown kind of constraint {kind!r:.50}")
 
 

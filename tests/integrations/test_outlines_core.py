@@ -27,7 +27,8 @@ from constrained.vocabulary.tokenizer_info import TokenizerInfo
 
 outlines_core = pytest.importorskip("outlines_core")
 
-from constrained.integrations.outlines_core import OutlinesCompiler, OutlinesMatcher  # noqa: E402
+from constrained.integrations.outlines_core import OutlinesCompiler  # noqa: E402
+from constrained.integrations.peer_matcher import PeerMatcher  # noqa: E402
 
 TOKENS = [b"", b"", b"", b"a", b"b", b"c", b"ab", b"ba", b"aab", b"bc", b"a", b"\xc3", b"\xa9", b"\xc3\xa9", b"abc",
           b"\n", b"a\xc3"]
@@ -39,14 +40,14 @@ def all_texts(alphabet: str, longest: int) -> list[str]:
     return ["".join(chars) for n in range(longest + 1) for chars in itertools.product(alphabet, repeat=n)]
 
 
-def allowed(matcher: OutlinesMatcher) -> set[int]:
+def allowed(matcher: PeerMatcher) -> set[int]:
     bitmask = np.full((1, 2), -1, dtype=np.int32)
     assert matcher.fill_next_token_bitmask(bitmask)
     flags = np.unpackbits(bitmask.view(np.uint8), bitorder="little")
     return set(np.flatnonzero(flags).tolist())
 
 
-def check_every_mask(texts: set[bytes], matcher: OutlinesMatcher, limit: int = 400) -> None:
+def check_every_mask(texts: set[bytes], matcher: PeerMatcher, limit: int = 400) -> None:
     """Walks all token sequences (up to ``limit``) and compares each mask with the finite set of ``texts``."""
     work = [(b"", matcher)]
     while work and limit:

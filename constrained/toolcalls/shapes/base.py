@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from constrained.toolcalls.source import Calls, Reading, Source
 from constrained.toolcalls.tools import ToolSpec
 
-__all__ = ["BLANK", "CallShape", "arguments", "const", "either", "in_order", "many", "tag"]
+__all__ = ["BLANK", "CallShape", "TaggedCalls", "arguments", "const", "either", "in_order", "many", "tag"]
 
 Format = dict[str, Any]
 """A structural tag or a part of one."""
@@ -46,6 +46,27 @@ class CallShape(Protocol):
 
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
         """Read one tag, its begin included. Raises ``Broken``."""
+
+
+class TaggedCalls:
+    """Defaults of shapes whose every call is a tag of its own that may stand anywhere in text."""
+
+    begin: str
+
+    @property
+    def triggers(self) -> tuple[str, ...]:
+        """The begin."""
+        return (self.begin,)
+
+    @property
+    def once(self) -> bool:
+        """A tag is one call."""
+        return False
+
+    @property
+    def at_start_only(self) -> bool:
+        """Never."""
+        return False
 
 
 def const(text: str) -> Format:

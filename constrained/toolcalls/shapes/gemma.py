@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from constrained.toolcalls.shapes.base import Format, arguments, tag
+from constrained.toolcalls.shapes.base import Format, TaggedCalls, arguments, tag
 from constrained.toolcalls.shapes.named import read_name
 from constrained.toolcalls.source import Broken, Calls, Reading, Source
 from constrained.toolcalls.strings import JsonStringWriter, json_of
@@ -22,28 +22,13 @@ _SCALAR = re.compile(rb"[A-Za-z0-9.+-]+(?=[,}\]])")
 
 
 @dataclass(frozen=True)
-class GemmaCalls:
+class GemmaCalls(TaggedCalls):
     """``begin`` call:name{...} ``end``; ``quote`` stands on both sides of a string."""
 
     begin: str = "<start_function_call>"
     end: str = "<end_function_call>"
     quote: str = "<escape>"
     separator: str = ""
-
-    @property
-    def triggers(self) -> tuple[str, ...]:
-        """The begin."""
-        return (self.begin,)
-
-    @property
-    def once(self) -> bool:
-        """A tag is one call."""
-        return False
-
-    @property
-    def at_start_only(self) -> bool:
-        """Never."""
-        return False
 
     def tags(self, tools: Sequence[ToolSpec], single: bool) -> list[Format]:
         """One for each tool."""

@@ -10,7 +10,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 from constrained.errors import GrammarError
-from constrained.toolcalls.shapes.base import Format, arguments, tag
+from constrained.toolcalls.shapes.base import Format, TaggedCalls, arguments, tag
 from constrained.toolcalls.shapes.json_calls import stream_value
 from constrained.toolcalls.source import Broken, Calls, Reading, Source
 from constrained.toolcalls.tools import NAME, ToolSpec
@@ -19,7 +19,7 @@ __all__ = ["NamedCalls"]
 
 
 @dataclass(frozen=True)
-class NamedCalls:
+class NamedCalls(TaggedCalls):
     """``begin`` name ``middle`` JSON ``end``, perhaps within ``section``.
 
     Args:
@@ -46,11 +46,6 @@ class NamedCalls:
     def once(self) -> bool:
         """Within a section."""
         return bool(self.section[0])
-
-    @property
-    def at_start_only(self) -> bool:
-        """Never."""
-        return False
 
     def tags(self, tools: Sequence[ToolSpec], single: bool) -> list[Format]:
         """One tag for each tool; within a section, one around them."""

@@ -12,7 +12,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 from constrained.errors import GrammarError
-from constrained.toolcalls.shapes.base import Format, arguments, tag
+from constrained.toolcalls.shapes.base import Format, TaggedCalls, arguments, tag
 from constrained.toolcalls.source import Broken, Calls, Reading, Source
 from constrained.toolcalls.strings import json_of, python_text
 from constrained.toolcalls.tools import ToolSpec
@@ -27,17 +27,12 @@ _CLOSING = {ord("{"): ord("}"), ord("["): ord("]")}
 
 
 @dataclass(frozen=True)
-class PythonCalls:
+class PythonCalls(TaggedCalls):
     """A list of calls between ``begin`` and ``end``: the whole text, unless ``begin`` is more than a bracket."""
 
     begin: str = "["
     end: str = "]"
     separator: str = ", "
-
-    @property
-    def triggers(self) -> tuple[str, ...]:
-        """The begin."""
-        return (self.begin,)
 
     @property
     def once(self) -> bool:

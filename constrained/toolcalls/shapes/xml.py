@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from constrained.frontends.structural_tag.xml_values import ONLY_STRINGS, parameter_kinds, value_of_text
-from constrained.toolcalls.shapes.base import Format, arguments, tag
+from constrained.toolcalls.shapes.base import Format, TaggedCalls, arguments, tag
 from constrained.toolcalls.shapes.named import read_name
 from constrained.toolcalls.source import Broken, Calls, Reading, Source
 from constrained.toolcalls.strings import JsonStringWriter, json_of
@@ -22,27 +22,12 @@ __all__ = ["XmlCalls"]
 
 
 @dataclass(frozen=True)
-class XmlCalls:
+class XmlCalls(TaggedCalls):
     """``begin`` <function=name> parameters ``end``."""
 
     begin: str = "<tool_call>"
     end: str = "</function>\n</tool_call>"
     separator: str = "\n"
-
-    @property
-    def triggers(self) -> tuple[str, ...]:
-        """The begin."""
-        return (self.begin,)
-
-    @property
-    def once(self) -> bool:
-        """A tag is one call."""
-        return False
-
-    @property
-    def at_start_only(self) -> bool:
-        """Never."""
-        return False
 
     def tags(self, tools: Sequence[ToolSpec], single: bool) -> list[Format]:
         """One for each tool."""
