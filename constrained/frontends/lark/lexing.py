@@ -246,21 +246,11 @@ class Lexicon:
 
     def debt_number(self, language: Language) -> int:
         """The number of a debt as marked states."""
-        key = canonical(language)
-        found = self.debt_ids.get(key)
-        if found is None:
-            found = self.debt_ids[key] = len(self.debts)
-            self.debts.append(Language(*key))
-        return found
+        return _numbered(language, self.debt_ids, self.debts)
 
     def number(self, language: Language) -> int:
         """The number of a language: equal languages have the same."""
-        key = canonical(language)
-        found = self.language_ids.get(key)
-        if found is None:
-            found = self.language_ids[key] = len(self.languages)
-            self.languages.append(Language(*key))
-        return found
+        return _numbered(language, self.language_ids, self.languages)
 
     # -- IR ---------------------------------------------------------------------------------------------------
 
@@ -361,6 +351,16 @@ def _homes(classes: Items[Ranges], masks: dict[Ranges, int], count: int) -> list
             home[low.bit_length() - 1] = index
             mask ^= low
     return home
+
+
+def _numbered(language: Language, ids: dict[Key, int], listed: list[Language]) -> int:
+    """The place of ``language`` in ``listed``, where equal ones share one; it is entered if it is new."""
+    key = canonical(language)
+    found = ids.get(key)
+    if found is None:
+        found = ids[key] = len(listed)
+        listed.append(Language(*key))
+    return found
 
 
 def canonical(language: Language) -> Key:
