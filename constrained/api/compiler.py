@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from constrained.api.grammar import Grammar
+from constrained.api.requests import grammar_of_request
 from constrained.engine.compiled import CompiledGrammar, compile_rules
 from constrained.errors import ConstrainedError, GrammarError, UnsatisfiableGrammarError, UnsatisfiableSchemaError
 from constrained.frontends.json_schema.compile import schema_text
@@ -201,6 +202,18 @@ class GrammarCompiler:
         key = ("structural_tag", tag if isinstance(tag, (str, bytes)) else _tag_text(tag), strict_mode)
         return self._cached(key, lambda: Grammar.from_structural_tag(
             tag, tokenizer_info=self.tokenizer_info, strict_mode=strict_mode, limits=self.limits), thinking=thinking)
+
+    def compile_request(self, kind: str, source: str, *, layout: str = "any", relax: bool = False,
+                        strict_mode: bool = True, thinking: Any = None) -> CompiledGrammar:
+        """Compile a kind and a text, as engines and servers pass them around: see ``api.requests``.
+
+        Arguments and errors as ``grammar_of_request``; ``UnsatisfiableGrammarError`` when this vocabulary cannot spell
+        any text of it.
+        """
+        return self._cached(
+            ("request", kind, source, layout, relax, strict_mode),
+            lambda: grammar_of_request(kind, source, layout=layout, relax=relax, strict_mode=strict_mode,
+                                       tokenizer_info=self.tokenizer_info, limits=self.limits), thinking=thinking)
 
     def compile_builtin_json_grammar(self, **options: Any) -> CompiledGrammar:
         """Any JSON value; ``options`` as ``compile_json_schema``."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from constrained.api.requests import is_lark
 from constrained.server.constraint import Constraint
 from constrained.server.fields import Fields
 from constrained.server.problems import bad_request
@@ -110,7 +111,7 @@ def _structured_outputs(fields: Fields, layout: str) -> Constraint | None:
     text = form.needed_text(key)
     if key == "regex":
         return Constraint("regex", text, param=param)
-    return Constraint("ebnf" if "::=" in text else "lark", text, param=param)
+    return Constraint("lark" if is_lark(text) else "ebnf", text, param=param)
 
 
 def _any_json(form: Fields, value: Any, layout: str, *, closed: bool) -> Constraint:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import constrained as cd
-from constrained.integrations.requests import compile_request, is_lark
+from constrained.integrations.requests import compile_request
 
 INFO = cd.TokenizerInfo.from_bytes([bytes((b,)) for b in range(256)] + [b"<e>"], stop_token_ids=[256],
                                    special_token_ids=[256])
@@ -51,10 +51,3 @@ def test_json_on_one_line() -> None:
 def test_refused(kind: str, spec: str, message: str) -> None:
     with pytest.raises(cd.ConstrainedError, match=message):
         compile_request(COMPILER, kind, spec)
-
-
-def test_lark_is_told_from_ebnf() -> None:
-    assert is_lark('start: "a" b\nb: /x::=y/')
-    assert is_lark('start: "root ::= x"')
-    assert not is_lark("root ::= item\nitem ::= [a-z]+")
-    assert not is_lark("  root-rule ::= [a-z]+")
