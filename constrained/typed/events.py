@@ -2,7 +2,8 @@
 
 ``content.delta|done``, ``tool_calls.function.arguments.delta|done``, ``logprobs.content.delta|done`` and
 ``refusal.delta|done`` are OpenAI's; ``reasoning.delta|done``, ``output.partial`` and ``output.done`` are this
-library's. ``snapshot`` is everything so far. The last event always is ``output.done``.
+library's, and so are an agent's: ``step.start|done``, ``tool.call|result``. ``snapshot`` is everything so far of one
+generation. The last event always is ``output.done``.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from constrained.typed.partial import Partial
-from constrained.typed.results import Result
+from constrained.typed.results import Result, ToolCall
 
 if TYPE_CHECKING:
     from constrained.decoder.logprobs import TokenLogprob
+    from constrained.typed.agent import Step
     from constrained.typed.call import TextLogprob
+    from constrained.typed.tools import ToolResult
 
 __all__ = [
+    "AgentEvent",
     "ArgumentsDelta",
     "ArgumentsDone",
     "ContentDelta",
@@ -31,6 +35,10 @@ __all__ = [
     "ReasoningDone",
     "RefusalDelta",
     "RefusalDone",
+    "StepDone",
+    "StepStart",
+    "ToolCallEvent",
+    "ToolResultEvent",
 ]
 
 
@@ -155,3 +163,45 @@ class OutputDone:
 
 Event = (ContentDelta | ContentDone | RefusalDelta | RefusalDone | ArgumentsDelta | ArgumentsDone | LogprobsDelta
          | LogprobsDone | ReasoningDelta | ReasoningDone | OutputPartial | OutputDone)
+
+
+@dataclass(frozen=True, slots=True)
+class StepStart:
+    """An agent begins a generation; the events of it follow, without an ``output.done`` of its own."""
+
+    step: int
+    """From 0."""
+    type: Literal["step.start"] = "step.start"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallEvent:
+    """A tool begins to run. ``index`` is that of the call's ``tool_calls.function.arguments`` events."""
+
+    step: int
+    index: int
+    call: ToolCall
+    type: Literal["tool.call"] = "tool.call"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResultEvent:
+    """A tool came to an end. Results come as they are there, not in the order of the calls."""
+
+    step: int
+    index: int
+    result: ToolResult
+    type: Literal["tool.result"] = "tool.result"
+
+
+@dataclass(frozen=True, slots=True)
+class StepDone:
+    """A generation and all its tools are over."""
+
+    step: int
+    outcome: Step = field(repr=False)
+    type: Literal["step.done"] = "step.done"
+
+
+AgentEvent = Event | StepStart | ToolCallEvent | ToolResultEvent | StepDone
+"""What ``Agent.stream`` says."""

@@ -1,18 +1,23 @@
-"""Blocking work for coroutines: one daemon thread each, so that nothing that hangs keeps the program from ending."""
+"""Between threads and event loops: blocking work for coroutines, asynchronous work for synchronous code.
+
+One daemon thread each, so that nothing that hangs keeps the program from ending.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
+import queue
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import Any, Generic, TypeVar
 
 from constrained.typed.events import Event
 from constrained.typed.results import Result
 from constrained.typed.stream import Stream
 
-__all__ = ["AsyncStream", "in_thread", "run_here"]
+__all__ = ["AsyncStream", "SyncIterator", "in_thread", "run_here"]
 
 T = TypeVar("T")
 
@@ -79,6 +84,87 @@ def run_here(make: Callable[[], Any]) -> Any:
 
 
 _END = object()
+
+
+class SyncIterator(Generic[T]):
+    """An asynchronous generator read by one synchronous reader; its event loop runs in a thread from the first item on.
+
+    ``close`` cancels it wherever it stands; items that are there already are still read.
+    """
+
+    def __init__(self, make: Callable[[], AsyncGenerator[T]]) -> None:
+        self._make = make
+        self._items: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._guard = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._started = self._closed = self._over = False
+
+    def __iter__(self) -> SyncIterator[T]:
+        return self
+
+    def __next__(self) -> T:
+        if self._over or not self._start():
+            raise StopIteration
+        item = self._items.get()
+        if item is _END:
+            self._over = True
+            raise StopIteration
+        if isinstance(item, _Raised):
+            self._over = True
+            raise item.error
+        value: T = item
+        return value
+
+    def close(self) -> None:
+        """End it soon, from any thread."""
+        with self._guard:
+            self._closed = True
+            if self._loop is not None and self._task is not None:
+                self._loop.call_soon_threadsafe(self._task.cancel)
+
+    def _start(self) -> bool:
+        with self._guard:
+            if self._started:
+                return True
+            if self._closed:
+                return False
+            self._started = True
+        context = contextvars.copy_context()
+        threading.Thread(target=lambda: context.run(self._run), name="constrained-loop", daemon=True).start()
+        return True
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._drain())
+        except asyncio.CancelledError:
+            self._items.put(_END)
+        except BaseException as error:
+            self._items.put(_Raised(error))
+        else:
+            self._items.put(_END)
+
+    async def _drain(self) -> None:
+        with self._guard:
+            self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+            if self._closed:
+                return
+        try:
+            async with aclosing(self._make()) as items:
+                async for item in items:
+                    self._items.put(item)
+        finally:
+            with self._guard:  # the loop ends: nothing is left to cancel
+                self._loop = None
+
+
+class _Raised:
+    """An error on its way to the reader."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
 
 
 class AsyncStream(Generic[T]):

@@ -111,7 +111,12 @@ class Tool:
             if inspect.isawaitable(value):
                 value = await asyncio.wait_for(value, limit)
             content, error = as_content(value), None
-        except Exception as problem:
+        except (Exception, asyncio.CancelledError) as problem:
+            task = asyncio.current_task()
+            if isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise  # the run is cancelled, not something inside the tool
+            if isinstance(problem, asyncio.CancelledError):
+                problem = ToolError(f"{self.name} was cancelled")
             value, error = None, problem
             if isinstance(problem, TimeoutError) and limit is not None and time.monotonic() - started >= limit:
                 content = f"Error: {self.name} took longer than {limit:g} seconds and was given up"

@@ -174,3 +174,153 @@ def test_with_a_model(tiny: LLM) -> None:
         assert isinstance(run.output, Answer) and 1 <= len(run.steps) <= 3
         for step in run.steps:
             assert all(result.error is None for result in step.results)
+
+
+def types_of(events: list[Any]) -> list[str]:
+    return [event.type for event in events]
+
+
+def test_a_stream_of_a_run() -> None:
+    llm = scripted([("add", '{"a": 1, "b": 2}'), ("fail", '{"a": 1}')], '{"text": "three"}')
+    stream = Agent(llm, [add, fail], Answer).stream("1 + 2?")
+    events: list[Any] = list(stream)
+    first = events.index(next(event for event in events if event.type == "step.done"))
+    assert types_of(events[: first + 1]) == [
+        "step.start", *["tool_calls.function.arguments.delta", "tool_calls.function.arguments.done"] * 2,
+        "tool.call", "tool.call", "tool.result", "tool.result", "step.done"]
+    assert types_of(events[first + 1 :]) == [
+        "step.start", "content.delta", "output.partial", "content.done", "step.done", "output.done"]
+    asked = [event for event in events if event.type == "tool.call"]
+    assert [(event.index, event.call.function.name) for event in asked] == [(0, "add"), (1, "fail")]
+    came = {event.index: event.result for event in events if event.type == "tool.result"}
+    assert came[0].value == 3 and came[1].content == "Error: ValueError: not today"
+    run = stream.run
+    assert run.output == events[-1].output == Answer(text="three")
+    assert events[first].outcome is run.steps[0] and run.steps[0].results == (came[0], came[1])
+    assert (run.usage.forced_tokens, run.usage.requests, run.usage.output_tokens) == (4, 2, 10)
+    assert [message["role"] for message in run.messages] == ["system", "user", "assistant", "tool", "tool", "assistant"]
+    assert list(stream) == [] and stream.run == run
+
+
+def test_results_are_streamed_as_they_come() -> None:
+    gate = threading.Event()
+
+    @tool
+    def slow(n: int) -> int:
+        """Waits for the reader."""
+        assert gate.wait(5)
+        return n
+
+    llm = scripted([("slow", '{"n": 1}'), ("add", '{"a": 1, "b": 1}')], "done")
+    order = []
+    for event in Agent(llm, [slow, add]).stream("?"):
+        if event.type == "tool.result":
+            order.append((event.index, event.result.value))
+            gate.set()
+    assert order == [(1, 2), (0, 1)]
+
+
+def test_a_stream_in_an_event_loop() -> None:
+    @tool
+    async def twice(n: int) -> int:
+        """Twice."""
+        await asyncio.sleep(0)
+        return 2 * n
+
+    async def main() -> list[Any]:
+        llm = scripted([("twice", '{"n": 4}')], "eight")
+        async with Agent(llm, [twice]).astream("?") as stream:
+            events = [event async for event in stream]
+            run = await stream.run()
+        assert run.output == "eight" and run.steps[0].results[0].value == 8
+        rest = Agent(scripted("a"), [twice]).stream("?")  # the synchronous one, inside a loop
+        assert rest.run.output == "a"
+        return events
+
+    assert types_of(asyncio.run(main())) == [
+        "step.start", "tool_calls.function.arguments.delta", "tool_calls.function.arguments.done", "tool.call",
+        "tool.result", "step.done", "step.start", "content.delta", "content.done", "step.done", "output.done"]
+
+
+@pytest.mark.parametrize("in_loop", [False, True])
+def test_leaving_a_stream_ends_the_run(in_loop: bool) -> None:
+    cancelled = threading.Event()
+
+    @tool
+    async def waits(n: int) -> int:
+        """Waits for ever."""
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+        return n
+
+    llm = scripted([("waits", '{"n": 1}')], "never")
+    if in_loop:
+        async def main() -> None:
+            async with Agent(llm, [waits]).astream("?") as stream:
+                async for event in stream:
+                    if event.type == "tool.call":
+                        await asyncio.sleep(0.01)
+                        break
+
+        asyncio.run(main())
+    else:
+        with Agent(llm, [waits]).stream("?") as stream:
+            for event in stream:
+                if event.type == "tool.call":
+                    break
+            time.sleep(0.05)
+        with pytest.raises(OutputError, match="closed before its end"):
+            stream.run  # noqa: B018
+    assert cancelled.wait(5) and len(llm.engine.calls) == 1
+
+
+def test_a_stream_that_was_never_read_runs_nothing() -> None:
+    llm = scripted("never")
+    stream = Agent(llm, [add]).stream("?")
+    stream.close()
+    assert list(stream) == [] and not llm.engine.calls
+
+
+def test_an_answer_that_is_refused_ends_the_stream_and_raises_when_asked_for() -> None:
+    stream = Agent(scripted('{"text": 5}'), [add], Answer, retries=3).stream("?")
+    events = list(stream)
+    assert events[-1].type == "output.done"
+    with pytest.raises(OutputError):
+        events[-1].output  # noqa: B018
+    with pytest.raises(OutputError):
+        stream.run  # noqa: B018
+
+
+def test_what_cannot_begin_raises_from_the_stream(tiny: LLM) -> None:
+    from constrained.typed.errors import BudgetError
+
+    with pytest.raises(BudgetError):
+        list(Agent(tiny, output_type=Answer, max_tokens=1).stream("?"))
+
+
+def test_a_tool_that_cancels_itself_is_an_error_of_the_tool() -> None:
+    @tool
+    async def gives_up(n: int) -> int:
+        """Cancels."""
+        raise asyncio.CancelledError
+
+    run = Agent(scripted([("gives_up", '{"n": 1}')], "done"), [gives_up]).run("?")
+    assert run.steps[0].results[0].content == "Error: gives_up was cancelled" and run.output == "done"
+
+
+def test_partial_values_of_a_streamed_run_grow(tiny: LLM) -> None:
+    from tests.typed.test_partial import grown
+
+    agent = Agent(tiny, [add], list[Answer], max_steps=3, temperature=1.0, seed=5, max_tokens=150,
+                  parallel_tool_calls=False)
+    stream = agent.stream("1 + 2?")
+    before: Any = None
+    for event in stream:
+        if event.type == "output.partial":
+            after = event.partial.to_python()
+            assert before is None or grown(before, after)
+            before = after
+    assert [Answer(**one) for one in before] == stream.run.output
