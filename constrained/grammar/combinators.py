@@ -60,8 +60,8 @@ LAST_CODE_POINT = 0x10FFFF
 _SURROGATES = (0xD800, 0xDFFF)
 _FLATTEN = 8
 _JOIN = 4096
-_NODES = (AnyTextUntil, ByteDfa, Capture, CharClass, Choice, Literal, NotFollowedBy, Reference, Repeat, Sequence,
-          TokenReference, Unordered)
+_NODES = frozenset((AnyTextUntil, ByteDfa, Capture, CharClass, Choice, Literal, NotFollowedBy, Reference, Repeat,
+                    Sequence, TokenReference, Unordered))
 _EMPTY = Literal(b"")
 _NOTHING = Choice(())
 _ANY = CharClass(((0, 0xD7FF), (0xE000, LAST_CODE_POINT)))
@@ -73,9 +73,11 @@ ExprLike = Expr | str | bytes
 
 
 def _expr(value: ExprLike) -> Expr:
+    if type(value) in _NODES:  # frozen, and no class derives from them
+        return value  # type: ignore[return-value]
     if isinstance(value, (str, bytes)):
         return literal(value)
-    if not isinstance(value, _NODES):
+    if not isinstance(value, tuple(_NODES)):
         raise GrammarError(f"an expression, str or bytes is expected, not {type(value).__name__}")
     return value
 

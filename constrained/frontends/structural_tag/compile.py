@@ -12,7 +12,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from constrained.errors import GrammarError, GrammarLimitError, SchemaError, StructuralTagError
+from constrained.errors import GrammarError, GrammarLimitError, SchemaError, StructuralTagError, echo
 from constrained.frontends.ebnf import from_ebnf
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.regex import from_regex
@@ -62,6 +62,7 @@ class _Compiler(TokenFormats):
     def __init__(self, info: TokenizerInfo | None, limits: Limits, strict: bool) -> None:
         super().__init__(info, limits, strict)
         self.shared: dict[tuple[int, Ends | None], tuple[Expr, Any]] = {}
+        self.policies: dict[tuple[int, str], TextPolicy] = {}
 
     def run(self, node: Any, pointer: str) -> Expr:
         """The expression of the outermost format."""
@@ -75,8 +76,7 @@ class _Compiler(TokenFormats):
                 value = done.value
                 assert value is not None
                 stack.pop()
-                if isinstance(held, Mapping):
-                    self.shared[key] = (value, held)
+                self.shared[key] = (value, held)
                 if not stack:
                     return value
                 continue
@@ -101,7 +101,7 @@ class _Compiler(TokenFormats):
 
     def _enter(self, node: Any, pointer: str, ends: Ends | None) -> tuple[Handler, tuple[int, Ends | None], Any]:
         node = plain(node)
-        if not isinstance(node, Mapping):
+        if type(node) is not dict and not isinstance(node, Mapping):
             raise StructuralTagError(f"a format is an object, not {type(node).__name__}", pointer=pointer)
         kind = node.get("type")
         entry = KINDS.get(kind) if isinstance(kind, str) else None
@@ -147,13 +147,17 @@ class _Compiler(TokenFormats):
         most = node.get("max_whitespace_cnt")
         if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 0):
             raise StructuralTagError("max_whitespace_cnt is an integer of at least 0", pointer=pointer)
-        policy = TextPolicy(max_whitespace_cnt=64 if most is None else most,
-                            property_order="any" if self.flag(node, "any_order", pointer) else "schema")
+        choices = (64 if most is None else most, "any" if self.flag(node, "any_order", pointer) else "schema")
+        policy = self.policies.get(choices)
+        if policy is None:
+            policy = self.policies[choices] = TextPolicy(max_whitespace_cnt=choices[0], property_order=choices[1])
         label = node.get("label")
-        where = f"in the schema of {label}: " if isinstance(label, str) else self.where
         try:
             return self.contents.schema(schema, style, policy, f"{label} " if isinstance(label, str) else "")
         except SchemaError as error:
+            where = f"in the schema of {label}: " if isinstance(label, str) else ""
+            if not where and self.inside:
+                where = f"in the tag {echo(self.inside, 60)}: "
             raise at_pointer(error, pointer, where) from None
         except RecursionError:
             raise GrammarLimitError("max_nesting", self.limits.max_nesting, "a schema is nested too deeply") from None

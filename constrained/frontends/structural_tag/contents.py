@@ -12,11 +12,10 @@ from typing import Any
 
 from constrained.errors import SchemaError, UnsatisfiableGrammarError, UnsatisfiableSchemaError
 from constrained.frontends.json_schema.compile import normalise_schema, read_document
-from constrained.frontends.json_schema.emit import Emitter
+from constrained.frontends.json_schema.emit import EMPTY, Emitter
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.policy import TextPolicy
-from constrained.frontends.json_schema.strings import StringShape
-from constrained.frontends.structural_tag.plain_schemas import members, schema_of
+from constrained.frontends.structural_tag.plain_schemas import PlainObjects, members
 from constrained.frontends.structural_tag.spellings import GemmaEmitter, PythonEmitter
 from constrained.frontends.structural_tag.xml_values import (
     DeepSeek41Emitter,
@@ -26,7 +25,7 @@ from constrained.frontends.structural_tag.xml_values import (
     XmlEmitter,
 )
 from constrained.grammar.flat import from_flat, to_flat
-from constrained.grammar.ir import Expr, Reference, RuleSet, Sequence
+from constrained.grammar.ir import Expr, Reference, RuleSet
 from constrained.limits import Limits
 
 __all__ = ["STYLES", "Contents"]
@@ -53,6 +52,7 @@ class Contents:
         self.rules: dict[str, Expr] = {}
         self.parts: dict[Any, tuple[Expr, Any]] = {}
         self._first: dict[Any, Emitter] = {}
+        self._plain_objects: dict[TextPolicy, PlainObjects] = {}
         self._count = 0
 
     def name(self, base: str) -> str:
@@ -76,34 +76,21 @@ class Contents:
         if style == "json" and policy.property_order == "schema":
             found = members(schema, strict=self.strict)
             if found is not None:
-                return self._plain(found, policy, prefix)
+                name = self.name(prefix + "arguments")
+                self.rules[name] = EMPTY  # the name is taken
+                self.rules[name] = self._plain(policy).write(found)
+                return Reference(name)
         return self._read(schema, style, policy, prefix)
 
-    def _plain(self, found: list[tuple[str, Any, bool]], policy: TextPolicy, prefix: str) -> Expr:
-        """A plain object: its values are rules that all plain objects share."""
-        written = [(name, self._value(key, policy), needed) for name, key, needed in found]
-        emitter = self._emitter(policy)
-        name = self.name(prefix + "arguments")
-        self.rules[name] = emitter.in_order(
-            [(Sequence((emitter.key(key), emitter.colon, value)), needed) for key, value, needed in written], None)
-        return Reference(name)
-
-    def _value(self, key: Any, policy: TextPolicy) -> Expr:
-        place = ("plain", key, policy)
-        known = self.parts.get(place)
+    def _plain(self, policy: TextPolicy) -> PlainObjects:
+        """What writes the plain objects of a policy."""
+        known = self._plain_objects.get(policy)
         if known is None:
-            if key[0] == "enum":
-                expr = self._emitter(policy).string(StringShape.of_values(key[1:]))
-            else:
-                expr = self._read(schema_of(key), "json", policy, f"{key[0]} ")
-            known = self.parts[place] = (expr, None)
-        return known[0]
-
-    def _emitter(self, policy: TextPolicy) -> Emitter:
-        """The emitter whose parts all schemas of this policy share."""
-        if ("json", policy) not in self._first:
-            self._read(True, "json", policy, "any ")
-        return self._first["json", policy]
+            if ("json", policy) not in self._first:
+                self._read(True, "json", policy, "any ")
+            known = self._plain_objects[policy] = PlainObjects(
+                self._first["json", policy], lambda schema, prefix: self._read(schema, "json", policy, prefix))
+        return known
 
     def _read(self, schema: Any, style: str, policy: TextPolicy, prefix: str) -> Expr:
         value, dialect, _ = read_document(schema, None, None, self.limits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Child", "Ends", "Fields", "Handler", "check_fields", "join", "plain"]
 
 MAX_BUDGET = 2_147_483_647
+_ESCAPED = re.compile("[~/]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +38,14 @@ Handler = Generator[Child, Expr, Expr]
 
 
 def join(pointer: str, field: str | int) -> str:
-    return f"{pointer}/{str(field).replace('~', '~0').replace('/', '~1')}"
+    if isinstance(field, int) or not _ESCAPED.search(field):
+        return f"{pointer}/{field}"
+    return f"{pointer}/{field.replace('~', '~0').replace('/', '~1')}"
 
 
 def plain(node: Any) -> Any:
+    if type(node) is dict or type(node) is str:
+        return node
     return node.model_dump(by_alias=True) if hasattr(node, "model_dump") else node
 
 
@@ -60,18 +67,25 @@ class Fields:
         self.info = info
         self.limits = limits
         self.delimiters = Delimiters(info)
+        self._ends: dict[str, Ends] = {}
 
     def ends_of(self, end: Any, pointer: str) -> Ends:
         """The ends of a tag: a text, several, or a token."""
         if isinstance(end, Mapping):
             return Ends(token=self.token_format(end, pointer))
         if isinstance(end, str):
+            known = self._ends.get(end)
+            if known is not None:
+                return known
             texts = [self.encoded(end, pointer)]
         else:
             texts = [self.delimiters.encode(text) for text in self.texts(end, pointer, least=1, empty=True)]
         for text in texts:
             self.check_spellable(text, pointer)
-        return Ends(tuple(dict.fromkeys(texts)))
+        found = Ends(tuple(dict.fromkeys(texts)))
+        if isinstance(end, str):
+            self._ends[end] = found
+        return found
 
     def check_spellable(self, encoded: str, pointer: str) -> None:
         """Refuse an end that no token of the vocabulary can write."""
@@ -137,9 +151,9 @@ class Fields:
             raise StructuralTagError(f"a text is expected, not {type(value).__name__}", pointer=pointer)
         if not value and not empty:
             raise StructuralTagError("the text must not be empty", pointer=pointer)
-        for position, char in enumerate(value):
-            if "\ud800" <= char <= "\udfff":
-                raise StructuralTagError(f"a lone surrogate at position {position} is no character", pointer=pointer)
+        found = None if value.isascii() else _SURROGATE.search(value)
+        if found is not None:
+            raise StructuralTagError(f"a lone surrogate at position {found.start()} is no character", pointer=pointer)
         return value
 
     def encoded(self, value: Any, pointer: str) -> str:

@@ -22,17 +22,22 @@ TAG_FIELDS = ("begin", "content", "end")
 
 
 class FreeFormats(Fields):
-    """See the module docstring. ``where`` says which tag is being read, for errors in what it holds."""
+    """See the module docstring. ``inside`` is the begin of the tag that is being read, for errors in what it holds."""
 
     def __init__(self, info: TokenizerInfo | None, limits: Limits, strict: bool) -> None:
         super().__init__(info, limits)
         self.contents = Contents(limits, strict=strict)
-        self.where = ""
+        self.inside = ""
+        self._ends_written: dict[Ends, Expr] = {}
 
     def end(self, ends: Ends) -> Expr:
         """One of the ends of a tag."""
-        options = [self.delimiters.expression(text) for text in ends.texts]
-        return make.choice(*options, *([ends.token] if ends.token is not None else []))
+        known = self._ends_written.get(ends)
+        if known is None:
+            options = [self.delimiters.expression(text) for text in ends.texts]
+            known = make.choice(*options, *([ends.token] if ends.token is not None else []))
+            self._ends_written[ends] = known
+        return known
 
     def closing(self, ends: Ends | None) -> tuple[list[Stop], bool]:
         """The same for free text: as stops, and whether the text may just end."""
@@ -148,10 +153,11 @@ class FreeFormats(Fields):
             return self.text_or(triggered, stops, excludes, may_end, token)
         loop = self.contents.name("tags")
         self.contents.rules[loop] = make.empty()  # the name is taken
-        triggered = [(e, [(text, make.sequence(then, Reference(loop))) for text, then in found])
+        again = Reference(loop)
+        triggered = [(e, [(text, make.sequence(then, again)) for text, then in found])
                      for e, found in zip(encoded, options, strict=True)]
         self.contents.rules[loop] = self.text_or(triggered, stops, excludes, may_end, token)
-        return make.sequence(first, Reference(loop)) if at_least_one else Reference(loop)
+        return make.sequence(first, again) if at_least_one else again
 
     def text_or(self, triggered: list[Stop], stops: list[Stop], excludes: list[bytes], may_end: bool,
                 token: TokenReference | None) -> Expr:
@@ -200,18 +206,18 @@ class FreeFormats(Fields):
 
     def tag_body(self, node: Any, pointer: str) -> Handler:
         """What a tag has behind its begin. Errors in it name the tag."""
-        outer = self.where
+        outer = self.inside
         begin = node["begin"]
         if isinstance(begin, str) and begin:
-            self.where = f"in the tag {echo(begin, 60)}: "
+            self.inside = begin
         own = self.ends_of(plain(node["end"]), join(pointer, "end"))
         content = yield node["content"], join(pointer, "content"), own
-        self.where = outer
+        self.inside = outer
         return content
 
     def tag_node(self, node: Any, pointer: str) -> Mapping[str, Any]:
         """A tag where only tags may stand; its type may be left out."""
-        if not isinstance(node, Mapping) or node.get("type", "tag") != "tag":
+        if (type(node) is not dict and not isinstance(node, Mapping)) or node.get("type", "tag") != "tag":
             raise StructuralTagError("a tag is expected", pointer=pointer, hint='{"type": "tag", "begin": ..., ...}')
         check_fields(node, "tag", TAG_FIELDS, (), pointer)
         return node
