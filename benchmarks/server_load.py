@@ -28,20 +28,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.server.load import (
-    ServerProcess,
-    attack_bodies,
-    chat,
-    double,
-    free_port,
-    fresh_schema,
-    hang_ups,
-    many_streams,
-    mutations,
-    neighbours,
-    post,
-)
-from tests.shared_data import shared_dir
+from tests.server import load
+from tests.server.client import chat, post
 
 Result = tuple[dict[str, Any], list[tuple[str, Any, str, bool]]]
 """What was measured; and rows (what, reached, aim, met)."""
@@ -50,8 +38,8 @@ Result = tuple[dict[str, Any], list[tuple[str, Any, str, bool]]]
 def streams(given: argparse.Namespace) -> Result:
     """200 streams at the double's speed."""
     step = given.step_ms
-    with double(step_ms=step, max_batch=200, max_len=512) as server:
-        found = asyncio.run(many_streams(server, streams=200, seconds=given.seconds, step_ms=step))
+    with load.double(step_ms=step, max_batch=200, max_len=512) as server:
+        found = asyncio.run(load.many_streams(server, streams=200, seconds=given.seconds, step_ms=step))
         found["server_seconds_a_token_us"] = round(cpu_seconds(server.process.pid) / max(1, found["tokens"]) * 1e6)
     bad = sum(count for status, count in found["statuses"].items() if status >= 500 or not status)
     return found, [("5xx of 200 streams", bad, "0", not bad),
@@ -61,13 +49,11 @@ def streams(given: argparse.Namespace) -> Result:
 
 def hostile(given: argparse.Namespace) -> Result:
     """8 good streams while 4 clients replay the hostile schemas, patterns and grammars."""
-    directory = shared_dir()
-    if directory is None:
+    attacks = load.shared_attacks()
+    if not attacks:
         return {"skipped": "the shared data are not here (set CONSTRAINED_SHARED)"}, []
-    with open(directory / "data" / "adversarial" / "adversarial.jsonl", encoding="utf-8") as file:
-        attacks = list(attack_bodies(map(json.loads, file)))
-    with double(step_ms=given.step_ms, max_batch=16) as server:
-        found = asyncio.run(neighbours(server, attacks, seconds=given.seconds))
+    with load.double(step_ms=given.step_ms, max_batch=16) as server:
+        found = asyncio.run(load.neighbours(server, attacks, seconds=given.seconds))
     growth = round(found["beside_p99_ms"] - found["alone_p99_ms"], 1)
     return found, [("growth of the good streams' p99 gap, ms", growth, "< 50", growth < 50),
                    ("attacks answered otherwise than expected", len(found["wrong"]), "0", not found["wrong"]),
@@ -78,24 +64,24 @@ def hostile(given: argparse.Namespace) -> Result:
 
 def disconnects(given: argparse.Namespace) -> Result:
     """1,000 clients that hang up in the middle of a stream."""
-    with double(step_ms=5, max_batch=64) as server:
-        found = asyncio.run(hang_ups(server, count=1_000))
+    with load.double(step_ms=5, max_batch=64) as server:
+        found = asyncio.run(load.hang_ups(server, count=1_000))
     took = found["all_free_after_s"]
     return found, [("all slots free after 1,000 hang-ups, s", took, "< 1", took < 1)]
 
 
 def mutated(given: argparse.Namespace) -> Result:
     """10,000 requests that were valid until something was changed."""
-    with double(step_ms=0.5, max_batch=16) as server:
-        found = asyncio.run(mutations(server, count=given.requests, seed=given.seed))
+    with load.double(step_ms=0.5, max_batch=16) as server:
+        found = asyncio.run(load.mutations(server, count=given.requests, seed=given.seed))
     return found, [(f"answers other than 2xx and 4xx of {given.requests:,}", len(found["wrong"]), "0",
                     not found["wrong"])]
 
 
 def fresh(given: argparse.Namespace) -> Result:
     """Requests with a 50 KB schema never seen before, beside 8 streams."""
-    with double(step_ms=given.step_ms, max_batch=16, max_len=8_000) as server:
-        found = asyncio.run(fresh_schema(server, rounds=12))
+    with load.double(step_ms=given.step_ms, max_batch=16, max_len=8_000) as server:
+        found = asyncio.run(load.fresh_schema(server, rounds=12))
     delay = round(found["during_max_ms"] - found["outside_p50_ms"], 1)
     return found, [("longest delay of a row by a fresh 50 KB schema, ms", delay, f"< {given.step_ms:g} (a step)",
                     delay < given.step_ms)]
@@ -111,8 +97,8 @@ def smollm2(given: argparse.Namespace) -> Result:
     path = given.model or os.environ.get("CONSTRAINED_SMOLLM2")
     if not path:
         return {"skipped": "no model (--model, or CONSTRAINED_SMOLLM2)"}, []
-    port = free_port()
-    server = ServerProcess([sys.executable, "-m", "constrained.cli.main", "serve", path, "--quantized", "--port",
+    port = load.free_port()
+    server = load.ServerProcess([sys.executable, "-m", "constrained.cli.main", "serve", path, "--quantized", "--port",
                             str(port), "--max-len", "512"], port)
     valid: list[bool] = []
     times: list[float] = []

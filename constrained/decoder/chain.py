@@ -70,12 +70,14 @@ def choose(rows: Sequence[Row]) -> list[Choice]:
     """Choose one token for every row. Synchronises with the device once.
 
     A row whose logits are NaN, ``+inf`` or all ``-inf`` gets a choice with ``error`` set; the others are not
-    disturbed.
+    disturbed. On a CPU each row goes through alone: it stays in the cache, and there is no kernel launch to share.
     """
+    if rows and rows[0].logits.is_cpu:
+        return [_choose_one(row) for row in rows]
     prepared = [penalise(row) for row in rows]
     groups: dict[tuple[object, ...], list[int]] = {}
     for i, row in enumerate(rows):
-        groups.setdefault(_group_key(i, row, prepared[i][0]), []).append(i)
+        groups.setdefault(_group_key(row, prepared[i][0]), []).append(i)
     tokens: list[Tensor] = []
     order: list[int] = []
     for members in groups.values():
@@ -91,7 +93,7 @@ def choose(rows: Sequence[Row]) -> list[Choice]:
         lifted_of.append(sum(counts[cursor : cursor + len(flags)]))
         cursor += len(flags)
     for i, token in zip(order, answers[: len(rows)], strict=True):
-        choices[i] = Choice(token, lifted_of[i]) if token >= 0 else Choice(token, lifted_of[i], _ERRORS[token])
+        choices[i] = Choice(token, lifted_of[i], _ERRORS.get(token))
     return choices
 
 
@@ -101,10 +103,24 @@ _ERRORS = {
 }
 
 
-def _group_key(index: int, row: Row, logits: Tensor) -> tuple[object, ...]:
-    """Rows with equal keys go through one call; on a CPU each alone, which stays in its cache."""
-    if logits.is_cpu:
-        return (index,)
+def _choose_one(row: Row) -> Choice:
+    """The choice of one row on the CPU."""
+    logits, flags = penalise(row)
+    lifted = sum(int(flag) for flag in flags) if flags else 0
+    values = logits[0].detach().float().numpy()
+    greedy = row.params.greedy
+    column = int(values.argmax()) if greedy else -1  # the first of equals; the first NaN where there is one
+    top = float(values[column]) if greedy else float(values.max())
+    if not math.isfinite(top):
+        token = -1 if top == NEG_INF else -2
+        return Choice(token, lifted, _ERRORS[token])
+    if not greedy:
+        column = _draw_one(logits, row)
+    return Choice(column if row.ids is None else int(row.ids[column]), lifted)
+
+
+def _group_key(row: Row, logits: Tensor) -> tuple[object, ...]:
+    """Rows with equal keys go through one call."""
     p = row.params
     ids = row.ids is None or id(row.ids)
     if p.greedy:
@@ -118,13 +134,7 @@ def _choose_group(rows: Sequence[Row], prepared: Sequence[Tensor]) -> Tensor:
     logits = prepared[0] if len(prepared) == 1 else torch.cat(list(prepared))
     ids = rows[0].ids
     largest = logits.amax(dim=-1)
-    if not logits.is_cpu:
-        columns = samplers.greedy(logits) if rows[0].params.greedy else _draw(logits, rows)
-    else:
-        top = float(largest)
-        if not math.isfinite(top):
-            return torch.tensor([-1 if top == NEG_INF else -2])
-        columns = samplers.greedy(logits) if rows[0].params.greedy else _draw_one(logits, rows[0])
+    columns = samplers.greedy(logits) if rows[0].params.greedy else _draw(logits, rows)
     tokens = columns if ids is None else ids[columns]
     tokens = torch.where(largest == NEG_INF, -1, tokens)
     return torch.where(largest.isnan() | (largest == math.inf), -2, tokens)
@@ -143,8 +153,8 @@ def _draw(logits: Tensor, rows: Sequence[Row]) -> Tensor:
     return kept.gather(1, columns.unsqueeze(1)).squeeze(1)
 
 
-def _draw_one(logits: Tensor, row: Row) -> Tensor:
-    """The same for one row on the CPU: noise only for columns that can still win."""
+def _draw_one(logits: Tensor, row: Row) -> int:
+    """The column of one row on the CPU: noise only for columns that can still win."""
     warped, kept = warp(logits, row.params)
     values = warped[0]
     hopeful = np.flatnonzero((values > float(values.amax()) - SPREAD).numpy())
@@ -155,7 +165,7 @@ def _draw_one(logits: Tensor, row: Row) -> Tensor:
         columns = kept[0][columns]
     ids = columns if row.ids is None else row.ids[columns]
     noisy = gumbel_row(row.key, row.history.n_output, ids.numpy()).add_(values)
-    return columns[int(noisy.numpy().argmax())].unsqueeze(0)
+    return int(columns[int(noisy.numpy().argmax())])
 
 
 # -- penalties and bans of one row --------------------------------------------------------------------------

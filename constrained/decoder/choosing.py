@@ -23,12 +23,12 @@ from torch import Tensor
 
 from constrained.decoder.bitmask import remove_illegal_
 from constrained.decoder.chain import Choice, Row, choose
+from constrained.decoder.feed import Feed
 from constrained.decoder.guide import Legal
 from constrained.decoder.logprobs import TokenLogprob, token_logprob
 from constrained.decoder.sampling_params import SamplingError
 
 if TYPE_CHECKING:
-    from constrained.decoder.feed import Feed
     from constrained.decoder.models.base import BaseDecoder
     from constrained.decoder.sequence import Sequence
 
@@ -106,10 +106,9 @@ class Chooser:
         return Row(logits, sequence.request.params, sequence.history, sequence.key, ids, sequence.banned_now())
 
     def _full_logits(self, feeds: list[Feed]) -> Tensor:
-        states = [feed.state() for feed in feeds]
         if self._deterministic:
-            return torch.cat([self._model.head(state.unsqueeze(0)) for state in states])
-        return self._model.head(torch.stack(states))
+            return torch.cat([self._model.head(feed.state().unsqueeze(0)) for feed in feeds])
+        return self._model.head(Feed.states(feeds))
 
     def _masked(self, logits: Tensor, legal: list[Legal]) -> Tensor:
         """``logits [B, V]`` with what is illegal removed, in place."""
@@ -118,6 +117,9 @@ class Chooser:
             if not all(one.everything for one in legal):
                 remove_illegal_(logits, np.stack([one.bitmask(n_words) for one in legal]))
             return logits
+        removed = legal[0].removed
+        if removed is not None and all(one.removed is removed for one in legal):  # free text in every row
+            return logits.index_fill_(1, removed, -math.inf)
         for row, one in zip(logits, legal, strict=True):
             if one.removed is None:
                 remove_illegal_(row, one.bitmask(n_words))

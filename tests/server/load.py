@@ -1,8 +1,7 @@
 """Load on a server in a process of its own: streams, hostile neighbours, hang-ups, mutated requests, kills.
 
 Each scenario is one coroutine that takes a running server and returns what it measured as plain numbers; the tests run
-them short, ``benchmarks/server_load.py`` at full length. The client speaks HTTP/1.1 over plain asyncio streams, so that
-it costs little beside the server.
+them short, ``benchmarks/server_load.py`` at full length.
 """
 
 from __future__ import annotations
@@ -25,6 +24,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+
+from tests.server.client import Stream, chat, gaps, head_of, post, quantile
+from tests.shared_data import shared_dir
 
 ROOT = Path(__file__).resolve().parents[2]
 READY_SECONDS = 90
@@ -105,107 +107,6 @@ def _children(pid: int) -> list[int]:
     return found
 
 
-# -- a small client -----------------------------------------------------------------------------------------------
-
-
-def head_of(body: bytes, path: str = "/v1/chat/completions", extra: str = "") -> bytes:
-    return (f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
-            f"Connection: close\r\n{extra}\r\n").encode()
-
-
-async def post(port: int, body: bytes, path: str = "/v1/chat/completions", timeout: float = 60.0) -> tuple[int, bytes]:
-    """Status and body; status 0 where the connection ended without an answer."""
-    async with asyncio.timeout(timeout):
-        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 22)
-        try:
-            writer.write(head_of(body, path))
-            with contextlib.suppress(ConnectionError):
-                writer.write(body)
-                await writer.drain()
-            try:
-                answer = await reader.read(-1)
-            except ConnectionError:
-                return 0, b""
-            return (int(answer.split(b" ", 2)[1]), answer.partition(b"\r\n\r\n")[2]) if answer else (0, b"")
-        finally:
-            writer.close()
-
-
-class Stream:
-    """A chat stream: ``read`` notes when pieces come."""
-
-    def __init__(self, port: int, body: dict[str, Any]) -> None:
-        self._port = port
-        self._body = json.dumps({"model": "double", "stream": True, **body}).encode()
-        self.times: list[float] = []
-        self.text: list[str] = []
-        self.status = 0
-        self.ended = False
-        self.error: Any = None
-
-    async def open(self) -> None:
-        """Send the request and read the answer's head."""
-        self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port, limit=1 << 20)
-        self._writer.write(head_of(self._body) + self._body)
-        line = await self._reader.readline()
-        self.status = int(line.split(b" ", 2)[1]) if line else 0
-        while (await self._reader.readline()).strip():
-            pass
-
-    async def read(self, pieces: int | None = None) -> None:
-        """Read pieces of text to the end, or so many."""
-        while line := await self._reader.readline():
-            if not line.startswith(b"data: "):
-                continue
-            if line.startswith(b"data: [DONE]"):
-                self.ended = True
-                return
-            chunk = json.loads(line[6:])
-            if "error" in chunk:
-                self.error = chunk["error"]
-                return
-            text = chunk["choices"][0]["delta"].get("content") if chunk["choices"] else None
-            if text:
-                self.times.append(time.monotonic())
-                self.text.append(text)
-                if pieces is not None and len(self.times) >= pieces:
-                    return
-
-    def close(self) -> None:
-        """Hang up."""
-        with contextlib.suppress(AttributeError):
-            self._writer.close()
-
-    async def run(self) -> Stream:
-        """Open and read to the end."""
-        try:
-            await self.open()
-            if self.status == 200:
-                await self.read()
-            return self
-        finally:
-            self.close()
-
-
-def gaps(streams: Iterable[Stream], since: float = 0.0, until: float = float("inf")) -> list[float]:
-    """Milliseconds between consecutive pieces of each stream, of pieces that came in the given time."""
-    found: list[float] = []
-    for stream in streams:
-        for a, b in itertools.pairwise(stream.times):
-            if since <= a and b <= until:
-                found.append((b - a) * 1e3)
-    return found
-
-
-def quantile(values: list[float], q: float) -> float:
-    """0 where there is nothing."""
-    return sorted(values)[min(len(values) - 1, int(len(values) * q))] if values else 0.0
-
-
-def chat(content: str = "Tell me a story.", **more: Any) -> dict[str, Any]:
-    return {"messages": [{"role": "user", "content": content}], "temperature": 0, **more}
-
-
 # -- scenarios ----------------------------------------------------------------------------------------------------
 
 
@@ -240,8 +141,23 @@ async def many_streams(server: ServerProcess, *, streams: int, seconds: float, s
                                                                                          for s in done)}
 
 
-def attack_bodies(cases: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, bytes]]:
-    """``(id, expect, body)`` of the hostile schemas, patterns and grammars."""
+Attack = tuple[str, str, bytes]
+"""Its id, what is expected (``ok``, ``error`` or ``ok-or-error``), and the body of the request."""
+
+
+def shared_attacks(most: int | None = None) -> list[Attack]:
+    """The hostile schemas, patterns and grammars of the shared data as requests, all or ``most`` of them spread over
+    the suite; none where the data are not here."""
+    directory = shared_dir()
+    if directory is None:
+        return []
+    with open(directory / "data" / "adversarial" / "adversarial.jsonl", encoding="utf-8") as file:
+        cases = [case for case in map(json.loads, file) if case["kind"] != "server"]
+    return list(attack_bodies(cases[:: 1 if most is None else max(1, len(cases) // most)]))
+
+
+def attack_bodies(cases: Iterable[dict[str, Any]]) -> Iterator[Attack]:
+    """The requests of cases of the suite."""
     for case in cases:
         source = eval(case["generator"], {"json": json}) if "generator" in case else case.get("input")
         kind = case["kind"]

@@ -18,8 +18,9 @@ pytest.importorskip("torch")
 for package in ("starlette", "uvicorn", "httptools", "jinja2"):
     pytest.importorskip(package, reason=f"the server needs {package}: pip install 'constrained[server]'")
 
+from tests.server.client import Stream, chat, post
 from tests.server.fixed_speed import CONTROL, TEMPLATE, make_engine
-from tests.server.load import VALID, Stream, chat, post
+from tests.server.load import VALID
 from tests.server.serving import Running, running
 
 KEY = "secret-key"

@@ -21,20 +21,10 @@ for package in ("starlette", "uvicorn", "httptools", "jinja2"):
     pytest.importorskip(package, reason=f"the server needs {package}: pip install 'constrained[server]'")
 
 from constrained.vocabulary.disk_cache import VocabularyCache
+from tests.server import load
+from tests.server.client import Stream, chat, post
 from tests.server.fixed_speed import byte_pairs
-from tests.server.load import (
-    Stream,
-    attack_bodies,
-    big_schema,
-    chat,
-    double,
-    fresh_schema,
-    hang_ups,
-    many_streams,
-    mutations,
-    neighbours,
-    post,
-)
+from tests.server.load import double
 from tests.shared_data import require_shared
 
 SHORT = 40
@@ -48,31 +38,29 @@ def server():
 
 
 def test_streams(server) -> None:
-    found = asyncio.run(many_streams(server, streams=16, seconds=3, step_ms=5))
+    found = asyncio.run(load.many_streams(server, streams=16, seconds=3, step_ms=5))
     assert set(found["statuses"]) == {200} and not found["errors"] and found["tokens"] > 500
 
 
 def test_hang_ups(server) -> None:
-    found = asyncio.run(hang_ups(server, count=60))
+    found = asyncio.run(load.hang_ups(server, count=60))
     assert set(found["statuses"]) == {200}
 
 
 def test_mutated_requests(server) -> None:
-    found = asyncio.run(mutations(server, count=200, seed=time.time_ns()))
+    found = asyncio.run(load.mutations(server, count=200, seed=time.time_ns()))
     assert not found["wrong"] and sum(found["statuses"].values()) == 200
 
 
 def test_attackers_beside_good_streams(server) -> None:
-    path = require_shared() / "data" / "adversarial" / "adversarial.jsonl"
-    with open(path, encoding="utf-8") as file:
-        cases = [case for case in map(json.loads, file) if case["kind"] != "server"]
-    attacks = list(attack_bodies(cases[:: max(1, len(cases) // SHORT)]))
-    found = asyncio.run(neighbours(server, attacks, seconds=6, good=4, attackers=2))
+    require_shared()
+    attacks = load.shared_attacks(SHORT)
+    found = asyncio.run(load.neighbours(server, attacks, seconds=6, good=4, attackers=2))
     assert not found["wrong"] and not found["dropped"] and found["attacks"] > 5
 
 
 def test_a_fresh_schema(server) -> None:
-    found = asyncio.run(fresh_schema(server, rounds=1, good=2, size=20_000))
+    found = asyncio.run(load.fresh_schema(server, rounds=1, good=2, size=20_000))
     assert sum(found["statuses"].values()) == 1
 
 
@@ -117,7 +105,7 @@ def test_sigterm_cuts_what_does_not_end() -> None:
 
 def test_sigkill_and_restart() -> None:
     body = json.dumps({**chat(max_tokens=400), "response_format": {"type": "json_schema", "json_schema": {
-        "name": "x", "schema": big_schema(600, 1)}}}).encode()
+        "name": "x", "schema": load.big_schema(600, 1)}}}).encode()
     with double(step_ms=2, max_batch=2) as first:
         workers = Path(f"/proc/{first.process.pid}/task/{first.process.pid}/children").read_text().split()
         assert asyncio.run(post(first.port, body))[0] == 200
