@@ -135,9 +135,9 @@ class _WriteLimit:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                        trace: TracebackType | None) -> bool | None:
+                        trace: TracebackType | None) -> None:
         self._timer.cancel()
-        return await self._limit.__aexit__(kind, error, trace)
+        await self._limit.__aexit__(kind, error, trace)
 
     def _look(self) -> None:
         now = self._loop.time()
