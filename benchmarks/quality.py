@@ -9,6 +9,7 @@ its arguments). Answers are greedy.
     free          the library's own prompt, no constraint; the text is read as kindly as possible: JSON anywhere in it,
                   else ``key: value`` lines, a label or a call wherever it first occurs, case and punctuation ignored
     constrained   the library's default: the form of the value in the prompt, the grammar in the mask
+    behind        the same with the form behind the question instead of before it (where prompts do not begin alike)
     schema        the same with the whole JSON Schema in the prompt
     bare          the constraint alone, the prompt says nothing of the form
 
@@ -190,12 +191,14 @@ def kind_call(text: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
     return match[1], tuple(sorted((key, plain(item)) for key, item in pairs))
 
 
-Variant = Literal["free", "constrained", "schema", "bare"]
+Variant = Literal["free", "constrained", "behind", "schema", "bare"]
 
 
 def constrained(llm: cd.LLM, prompt: str, kind: Any, variant: Variant, most: int) -> Any:
     """An answer under the constraint; the variant says what the prompt tells of it."""
-    if variant == "schema":
+    if variant == "behind":
+        prompt += f"\n\n{instructions(kind)}"
+    elif variant == "schema":
         prompt += f"\n\nAnswer only with JSON that fits this JSON Schema: {json.dumps(type_schema(kind))}"
     return llm.generate(prompt, kind, max_tokens=most, schema_in_prompt=variant == "constrained")
 
@@ -207,7 +210,7 @@ def extraction(llm: cd.LLM, rng: random.Random, variant: Variant, score: Score) 
     wanted = (plain(who), plain(age), plain(city))
     prompt = f"Extract the person from this text: {sentence}"
     if variant == "free":
-        result = llm.generate(f"{prompt}\n\n{instructions(Person)}", max_tokens=120)
+        result = llm.generate(f"{instructions(Person)}\n\n{prompt}", max_tokens=120)
         score.add(kind_person(result.text), wanted, result.text)
     else:
         result = constrained(llm, prompt, Person, variant, 120)
@@ -220,7 +223,7 @@ def classification(llm: cd.LLM, rng: random.Random, variant: Variant, score: Sco
     label = rng.choice(list(KINDS))
     prompt = f"Is a {rng.choice(KINDS[label])} an animal, a food or a vehicle?"
     if variant == "free":
-        result = llm.generate(f"{prompt}\n\n{instructions(Kind)}", max_tokens=60)
+        result = llm.generate(f"{instructions(Kind)}\n\n{prompt}", max_tokens=60)
         score.add(kind_label(result.text), label, result.text)
     else:
         result = constrained(llm, prompt, Kind, variant, 60)
@@ -266,8 +269,8 @@ def instructions(kind: Any) -> str:
 
 
 TASKS: dict[str, tuple[Callable[[cd.LLM, random.Random, Variant, Score], None], tuple[Variant, ...]]] = {
-    "extraction": (extraction, ("free", "constrained", "schema", "bare")),
-    "classification": (classification, ("free", "constrained", "schema", "bare")),
+    "extraction": (extraction, ("free", "constrained", "behind", "schema", "bare")),
+    "classification": (classification, ("free", "constrained", "behind", "schema", "bare")),
     "tool calling": (tool_calling, ("free", "constrained")),
 }
 

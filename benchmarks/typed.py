@@ -1,14 +1,17 @@
 """The typed layer on SmolLM2: what it costs, what forced tokens save, and whether every value is valid.
 
-    python benchmarks/typed.py [--cases overhead forced valid] [--prompts 200]
+    python benchmarks/typed.py [--cases overhead forced valid] [--prompts 240]
 
 Prints one JSON line a case. The model is the built-in one (``$CONSTRAINED_SMOLLM2`` or the cache).
 
 - ``overhead``: CPU time of the calling thread (prompt, events, result; the model runs in another thread) a token,
   against the wall time of a token; once for ``generate``, once for ``stream`` with all its events.
-- ``forced``: tokens a second of typed extraction, against as many tokens of free text after the same prompt.
+- ``forced``: tokens a second of typed extraction from a new text each time, against as many tokens of free text: after
+  the same prompt, and after the text alone (then only the typed call reads the form of the value). CPU seconds of the
+  process, which other work on the machine leaves alone.
 - ``valid``: values of 20 types (nested, recursive, unions, dates, decimals, enums ...) and of the models of the shared
-  cases, under token limits from just enough to plenty, sampled at temperature 1: how many are valid, how many were cut.
+  cases, under token limits from the least that a value of the type needs to plenty, sampled at temperature 1: how many
+  are valid, how many were cut.
 """
 
 from __future__ import annotations
@@ -123,26 +126,35 @@ def overhead(llm: cd.LLM) -> dict[str, Any]:
 
 
 def forced(llm: cd.LLM) -> dict[str, Any]:
-    """Typed extraction against free text of as many tokens after the same prompt, in turn; the prompt is cached."""
-    ratios, typed_speeds, free_speeds, shares = [], [], [], []
-    for round_ in range(8):
-        text = TEXTS[round_ % len(TEXTS)]
-        prompt = list(llm._call(text, Person)[0].messages or ())  # with the schema, as the typed call sends it
-        llm.generate(prompt, max_tokens=1)
-        started = time.perf_counter()
-        result = llm.generate(text, Person, max_tokens=100)
-        typed = result.usage.output_tokens / (time.perf_counter() - started)
-        started = time.perf_counter()
-        free = llm.generate(prompt, max_tokens=result.usage.output_tokens, min_tokens=result.usage.output_tokens)
-        plain = free.usage.output_tokens / (time.perf_counter() - started)
-        if round_:
-            ratios.append(typed / plain)
-            typed_speeds.append(typed)
-            free_speeds.append(plain)
-            shares.append(result.usage.forced_tokens / result.usage.output_tokens)
-    return {"typed_tokens_a_second": round(statistics.median(typed_speeds), 1),
-            "free_tokens_a_second": round(statistics.median(free_speeds), 1),
-            "ratio": round(statistics.median(ratios), 2), "forced_share": round(statistics.median(shares), 2)}
+    """Typed extraction against free text of as many tokens. No prompt was seen before; its beginning may be cached."""
+    names = ("Ada Lovelace", "Bob Moreau", "Carla Silva", "Dmitri Novak", "Elena Okafor", "Farid Jensen", "Grace Rossi",
+             "Hugo Tanaka", "Ines Weber")
+    cities = ("Rome", "Paris", "Oslo", "Nice", "Bergen", "Turin", "Milan", "Lyon", "Lille")
+    speeds: dict[str, list[float]] = {"typed": [], "same_prompt": [], "text_alone": []}
+    ratios: dict[str, list[float]] = {"same_prompt": [], "text_alone": []}
+    shares = []
+    for number, (name, city) in enumerate(zip(names, cities, strict=True)):
+        text = f"{name}, {20 + 3 * number}, lives in {city}, number {number + 3} of the High Street."
+        result, typed = _timed(llm, text, Person, max_tokens=100)
+        tokens = result.usage.output_tokens
+        shown = list(llm._call(text, Person)[0].messages or ())  # with the form of the value
+        shown[-1] = {**shown[-1], "content": f"{shown[-1]['content']} "}  # a prompt of its own: not in the cache
+        _, same = _timed(llm, shown, None, max_tokens=tokens, min_tokens=tokens)
+        _, alone = _timed(llm, f"{text} ", None, max_tokens=tokens, min_tokens=tokens)
+        if number:  # the first compiles the grammar and its masks
+            for kind, seconds in zip(speeds, (typed, same, alone), strict=True):
+                speeds[kind].append(tokens / seconds)
+            ratios["same_prompt"].append(same / typed)
+            ratios["text_alone"].append(alone / typed)
+            shares.append(result.usage.forced_tokens / tokens)
+    return {"tokens_a_cpu_second": {kind: round(statistics.median(found), 1) for kind, found in speeds.items()},
+            "typed_against": {kind: round(statistics.median(found), 2) for kind, found in ratios.items()},
+            "forced_share": round(statistics.median(shares), 2)}
+
+
+def _timed(llm: cd.LLM, prompt: Any, kind: Any, **options: Any) -> tuple[Any, float]:
+    began = time.process_time()
+    return llm.generate(prompt, kind, **options), time.process_time() - began
 
 
 def pydantic_cases() -> list[Any]:
@@ -159,22 +171,33 @@ def pydantic_cases() -> list[Any]:
     return found
 
 
+def least_tokens(llm: cd.LLM, kind: Any) -> int:
+    """The fewest tokens that a value of the type is written with, by what a call with too few says."""
+    for limit in (1, 2):
+        try:
+            llm.generate("x", kind, max_tokens=limit)
+        except BudgetError as error:
+            return error.needed
+    return 2
+
+
 def valid(llm: cd.LLM, prompts: int) -> dict[str, Any]:
     """Every value validated again by a fresh ``TypeAdapter``."""
     kinds = [*TYPES, *pydantic_cases()]
     counts = {"prompts": prompts, "valid": 0, "cut": 0, "refused_as_too_small": 0, "invalid": 0}
     wrong: list[str] = []
+    least = [least_tokens(llm, kind) for kind in kinds]
 
     def one(number: int) -> tuple[str, str]:
-        kind = kinds[number % len(kinds)]
-        limit = (120, 60, 30, 24)[number // len(kinds) % 4]
+        kind, needed = kinds[number % len(kinds)], least[number % len(kinds)]
+        limit = max(needed, (120, 60, 30, needed)[number // len(kinds) % 4])
         try:
             result = llm.generate(TEXTS[number % len(TEXTS)], kind, max_tokens=limit, temperature=1.0, seed=number)
             if result.finish_reason != "stop":
                 return "cut", f"{kind}: {result.text!r}"
             pydantic.TypeAdapter(kind).validate_json(result.text)
-        except BudgetError:
-            return "refused_as_too_small", ""
+        except BudgetError as error:
+            return "refused_as_too_small", f"{kind}: {error}"
         except (cd.ConstrainedError, pydantic.ValidationError) as error:
             return "invalid", f"{kind}: {str(error)[:300]}"
         return "valid", ""
@@ -184,13 +207,13 @@ def valid(llm: cd.LLM, prompts: int) -> dict[str, Any]:
             counts[outcome] += 1
             if words:
                 wrong.append(words)
-    return {"types": len(kinds), **counts, "wrong": wrong[:5]}
+    return {"types": len(kinds), "least_tokens": [min(least), max(least)], **counts, "wrong": wrong[:5]}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", nargs="+", default=["overhead", "forced", "valid"])
-    parser.add_argument("--prompts", type=int, default=200)
+    parser.add_argument("--prompts", type=int, default=240)
     options = parser.parse_args()
     with cd.LLM(max_len=1024) as llm:
         for case in options.cases:

@@ -124,19 +124,30 @@ class SlotTable:
 
     def allocate_with_prefix(self, tokens: Sequence[int] | np.ndarray, *, limit: int | None = None) -> tuple[int, int]:
         """A live slot that already holds the first n of ``tokens``, and n (at most ``limit``; by default all but the
-        last token, whose logits are still wanted). Reuses a freed slot in place, else copies from a live one."""
+        last token, whose logits are still wanted).
+
+        Reuses a freed slot in place where at least half of what it holds goes on being used, or none else is free. Else
+        copies: a short beginning that many prompts share (a system message) must not cost the longer one that a few share.
+        """
         wanted = np.asarray(tokens, dtype=np.int64).reshape(-1)
         limit = max(0, len(wanted) - 1) if limit is None else limit
         source, shared = self.longest_prefix(wanted)
         shared = min(shared, limit)
         if not shared:
             return self.allocate(), 0
-        if not self._live[source]:
-            self._live[source] = True
+        if self._live[source]:
+            slot = self.allocate()
+            self.copy_prefix(source, slot, shared)
+            return slot, shared
+        known = self._tokens[source]
+        self._live[source] = True
+        if self.n_free == 0 or known is None or 2 * shared >= len(known):
             self._shorten(source, shared)
             return source, shared
-        slot = self.allocate()
-        self.copy_prefix(source, slot, shared)
+        try:
+            slot = self.fork(source, shared)
+        finally:
+            self.free(source)
         return slot, shared
 
     def copy_prefix(self, src: int, dst: int, length: int) -> None:

@@ -35,12 +35,16 @@ def as_messages(prompt: Any, system: str | None = None) -> tuple[Mapping[str, An
 
 
 def with_instructions(messages: tuple[Mapping[str, Any], ...], text: str | None) -> tuple[Mapping[str, Any], ...]:
-    """``text`` added to the last message if a user wrote it and it is text, else to the system's, else as one."""
+    """``text`` before the last message if a user wrote it and it is text, else added to the system's, else as one.
+
+    Before, not behind: prompts of one type then begin alike, and the KV cache holds that beginning. The answers are as
+    good (``benchmarks/quality.py``, ``behind``).
+    """
     if not text:
         return messages
     last = messages[-1]
     if last.get("role") == "user" and isinstance(last.get("content"), str):
-        return (*messages[:-1], {**last, "content": f"{last['content']}\n\n{text}"})
+        return (*messages[:-1], {**last, "content": f"{text}\n\n{last['content']}"})
     return with_system(messages, text)
 
 

@@ -133,6 +133,25 @@ def test_prefix_reuse(cache):
     assert cache.allocate_with_prefix([8, 8])[1] == 0
 
 
+def test_a_short_common_beginning_does_not_cost_a_long_one(cache):
+    slots = [cache.allocate() for _ in range(4)]
+    write(cache, slots[0], [1, 2, 3, 4, 5, 6])
+    cache.remember(slots[0], [1, 2, 3, 4, 5, 6])
+    cache.free(slots[0])
+    # alone free: reused in place, though most of it is lost
+    assert cache.allocate_with_prefix([1, 9]) == (slots[0], 1)
+    write(cache, slots[0], [1, 2, 3, 4, 5, 6])
+    cache.remember(slots[0], [1, 2, 3, 4, 5, 6])
+    cache.free(slots[0])
+    cache.free(slots[1])
+    assert cache.allocate_with_prefix([1, 9]) == (slots[1], 1)
+    assert read(cache, slots[1]) == [1]
+    assert cache.longest_prefix([1, 2, 3, 4, 5, 6, 7]) == (slots[0], 6)
+    cache.free(slots[1])
+    # half of it goes on being used: in place
+    assert cache.allocate_with_prefix([1, 2, 3, 8]) == (slots[0], 3)
+
+
 def test_what_is_overwritten_is_forgotten(cache):
     slot = cache.allocate()
     write(cache, slot, [1, 2, 3, 4])

@@ -190,7 +190,7 @@ def test_the_schema_is_in_the_prompt_in_the_grammars_order(tiny: LLM) -> None:
     (message,) = messages(tiny, "Who?", Person, schema_in_prompt=False)
     assert message["content"] == "Who?"
     (message,) = messages(tiny, "Who?", Choice("a", "b"))
-    assert message["content"].endswith("one of: a, b")
+    assert message["content"] == "Answer only with one of: a, b\n\nWho?"
 
 
 def test_where_instructions_go(tiny: LLM) -> None:
@@ -206,7 +206,7 @@ def test_members_named_like_keywords_stay(tiny: LLM) -> None:
     kind = pydantic.create_model("M", title=(str, ...), enum=(str, ...), properties=(Literal["title"], ...))
     (message,) = messages(tiny, "x", kind)
     form = message["content"].split("JSON of this form: ")[1]
-    assert form == '{"title": <string>, "enum": <string>, "properties": "title"}'
+    assert form == '{"title": <string>, "enum": <string>, "properties": "title"}\n\nx'
 
 
 @pytest.mark.parametrize("prompt", [3, [], ["a"], [{"role": "robot", "content": ""}], None, [3]])
