@@ -53,7 +53,7 @@ class Admission:
         own_stops = frozenset(params.stop_token_ids) if own_rules else frozenset()
         stops = params.stop if own_rules else ()
         free = self._free_endless if params.ignore_eos else self._free
-        limit = min(params.max_tokens or max_len, max_len - len(prompt))
+        limit = min(max_len if params.max_tokens is None else params.max_tokens, max_len - len(prompt))
         matchers = [request.matcher.fork() if request.matcher is not None else None for _ in range(params.n)]
         group: list[Sequence] = []
         for index, matcher in enumerate(matchers):
@@ -74,7 +74,8 @@ class Admission:
                 budget=TokenBudget(self._vocabulary, guide, limit)
                 if matcher is not None and request.budget == "close" else None,
                 leader=group[0] if group else None,
-                logprobs=[] if params.logprobs is not None else None)
+                logprobs=[] if params.logprobs is not None else None,
+                prompt_logprobs=[] if params.prompt_logprobs is not None and not group else None)
             sequence.usage.prompt_tokens = len(prompt)
             group.append(sequence)
         return group
@@ -99,6 +100,8 @@ class Admission:
             raise RequestError(f"token id {wrong} is out of range: the model has {vocab_size}")
         if request.matcher is not None and params.ignore_eos:
             raise RequestError("ignore_eos with a constraint: the grammar ends the output")
+        if request.matcher is not None and params.max_tokens == 0:
+            raise RequestError("max_tokens is 0 with a constraint: there is no output to constrain")
         if request.matcher is not None:
             check_matcher(request.matcher, self._vocabulary)
         return prompt

@@ -54,7 +54,7 @@ class Chooser:
 
     def choose(self, feeds: Many[Feed]) -> None:
         """Commit the next token of every feed, and of those whose draft goes on to fit, the tokens after it."""
-        active = [feed for feed in feeds if feed.frontier]
+        active = [feed for feed in feeds if feed.frontier and feed.sequence.running]
         while active:  # more than one round only where a draft token stood
             self._round(active)
             active = [feed for feed in active if feed.sequence.running and feed.position() is not None]

@@ -7,12 +7,15 @@ not what the sampler did. ``allowed_mass`` is the share of the raw distribution 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-__all__ = ["TokenLogprob", "token_logprob"]
+from constrained.decoder.transfer import upload
+
+__all__ = ["TokenLogprob", "token_logprob", "token_logprobs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,18 @@ def token_logprob(token: int, masked: Tensor, k: int, *, ids: Tensor | None = No
     raw_norm = torch.logsumexp(raw, -1)
     return TokenLogprob(token, logprob, top, float(raw[token] - raw_norm), _top(raw - raw_norm, k, None),
                         min(1.0, math.exp(float(norm - raw_norm))))
+
+
+def token_logprobs(tokens: Sequence[int], logits: Tensor, k: int) -> list[TokenLogprob]:
+    """The entries of ``tokens``, each by its row of ``logits`` (float32 ``[n, V]``, no mask)."""
+    norm = torch.logsumexp(logits, -1, keepdim=True)
+    own = (logits.gather(1, upload(tokens, logits.device, torch.long).unsqueeze(1)) - norm).squeeze(1).tolist()
+    if not k:
+        return [TokenLogprob(token, value) for token, value in zip(tokens, own, strict=True)]
+    best, columns = torch.topk(logits, min(k, logits.shape[1]))
+    tops = zip(columns.tolist(), (best - norm).tolist(), strict=True)
+    return [TokenLogprob(token, value, tuple(zip(ids, values, strict=True)))
+            for token, value, (ids, values) in zip(tokens, own, tops, strict=True)]
 
 
 def _top(values: Tensor, k: int, ids: Tensor | None) -> tuple[tuple[int, float], ...]:

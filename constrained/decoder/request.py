@@ -40,6 +40,8 @@ class TokenEvent:
     """How many of ``token_ids`` the grammar forced."""
     logprobs: tuple[TokenLogprob, ...] = ()
     finish_reason: FinishReason | None = None
+    prompt_logprobs: tuple[TokenLogprob | None, ...] = ()
+    """With the first event of an output whose parameters ask for them: one entry a prompt token, None for the first."""
 
 
 @dataclass(slots=True)
@@ -77,6 +79,7 @@ class Completion:
     logprobs: tuple[TokenLogprob, ...] | None
     usage: Usage
     error: Exception | None = None
+    prompt_logprobs: tuple[TokenLogprob | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -116,6 +116,10 @@ class SamplingParams:
     distribution at temperature 1 before penalties and filters."""
     raw_logprobs: bool = False
     """Also those of the distribution before the mask, and the allowed mass (needs the full head)."""
+    prompt_logprobs: int | None = None
+    """None: off. k: the log-probability of every prompt token but the first and of the k likeliest there, by the
+    model alone (no mask). Every position then takes the full head, and no cached beginning is reused. Only with it
+    ``max_tokens`` may be 0: the prompt is scored and nothing is written."""
 
     def __post_init__(self) -> None:
         _freeze(self)
@@ -178,7 +182,7 @@ def _freeze(params: SamplingParams) -> None:
         put(name, _float(name, getattr(params, name)))
     for name in ("top_k", "no_repeat_ngram_size", "n", "min_tokens"):
         put(name, _int(name, getattr(params, name)))
-    for name in ("max_tokens", "logprobs"):
+    for name in ("max_tokens", "logprobs", "prompt_logprobs"):
         if getattr(params, name) is not None:
             put(name, _int(name, getattr(params, name)))
     for name in ("ignore_eos", "stop_in_constraint", "include_stop", "skip_special_tokens", "raw_logprobs"):
@@ -203,9 +207,10 @@ def _check_ranges(p: SamplingParams) -> None:
     _within("n", p.n, 1, MAX_SAMPLES)
     _within("min_tokens", p.min_tokens, 0, math.inf)
     if p.max_tokens is not None:
-        _within("max_tokens", p.max_tokens, 1, math.inf)
-    if p.logprobs is not None:
-        _within("logprobs", p.logprobs, 0, MAX_LOGPROBS)
+        _within("max_tokens", p.max_tokens, 1 if p.prompt_logprobs is None else 0, math.inf)
+    for name in ("logprobs", "prompt_logprobs"):
+        if getattr(p, name) is not None:
+            _within(name, getattr(p, name), 0, MAX_LOGPROBS)
     if p.time_limit is not None:
         _within("time_limit", p.time_limit, 0.0, math.inf, open_low=True)
     if p.order not in ("hf", "vllm"):

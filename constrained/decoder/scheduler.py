@@ -21,6 +21,7 @@ Not thread-safe, except ``submit`` and ``cancel``, which another thread may call
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -36,8 +37,9 @@ from constrained.decoder.detokenizer import Vocabulary
 from constrained.decoder.drafters import Drafter
 from constrained.decoder.errors import CacheError
 from constrained.decoder.feed import Feed
+from constrained.decoder.logprobs import token_logprobs
 from constrained.decoder.request import Completion, Request, TokenEvent
-from constrained.decoder.sampling_params import RequestError
+from constrained.decoder.sampling_params import RequestError, SamplingError
 from constrained.decoder.sequence import Sequence
 from constrained.decoder.transfer import upload
 from constrained.decoder.vocabulary_check import check_vocabulary
@@ -47,6 +49,9 @@ if TYPE_CHECKING:
     from constrained.decoder.models.base import BaseDecoder
 
 __all__ = ["Scheduler"]
+
+SCORED_CHUNK = 64
+"""Prompt tokens a step where each needs the full head: a long prompt to score must not hold up the others."""
 
 
 class Scheduler:
@@ -216,7 +221,7 @@ class Scheduler:
         self._waiting.extendleft(reversed(held))
 
     def _give_slot(self, sequence: Sequence) -> None:
-        if self._prefix_cache:
+        if self._prefix_cache and not sequence.unscored:
             sequence.slot, sequence.cached = self.cache.allocate_with_prefix(sequence.tokens)
         else:
             sequence.slot, sequence.cached = self.cache.allocate(), 0
@@ -235,7 +240,7 @@ class Scheduler:
             pending = sequence.tokens[sequence.cached :]
             if len(pending) > 1 and total >= self._step_tokens:
                 continue
-            tokens = pending[: self._prefill_chunk]
+            tokens = pending[: min(self._prefill_chunk, SCORED_CHUNK) if sequence.unscored else self._prefill_chunk]
             draft = self._draft(sequence) if len(tokens) == len(pending) else []
             feeds.append(Feed(sequence, tokens + draft, len(draft), frontier=len(tokens) == len(pending)))
             total += len(feeds[-1].tokens)
@@ -283,7 +288,8 @@ class Scheduler:
         ids = np.zeros((len(batch), width), dtype=np.int64)
         for row, feed in enumerate(batch):
             ids[row, : len(feed.tokens)] = feed.tokens
-        keep = max((feed.n_draft + 1 for feed in batch if feed.frontier), default=0)
+        keep = max((len(feed.tokens) if feed.sequence.unscored else feed.n_draft + 1 if feed.frontier else 0
+                    for feed in batch))
         last_layer = self.model.config.n_layers
         out = self.model(
             upload(ids, self.model.device), cache=self.cache,
@@ -296,14 +302,33 @@ class Scheduler:
             feed.base = sequence.cached
             sequence.cached += len(feed.tokens)
             sequence.usage.forward_passes += 1
-            if keep and feed.frontier:
+            if keep:
                 feed.hidden, feed.row = out.hidden[last_layer], row
+            if sequence.unscored:
+                self._score(feed)
+            if sequence.limit == 0 and sequence.prefilled:
+                sequence.finish("length")
         self._chooser.choose(batch)
         for feed in batch:
             feed.settle()
             sequence = feed.sequence
             if self._prefix_cache and sequence.running and not feed.remembered and sequence.prefilled:
                 self.cache.remember(sequence.slot, sequence.tokens[: sequence.history.n_prompt])
+
+    def _score(self, feed: Feed) -> None:
+        """Log-probabilities of the prompt tokens that follow those of a feed."""
+        sequence = feed.sequence
+        assert feed.hidden is not None and sequence.prompt_logprobs is not None
+        known = len(sequence.prompt_logprobs) + 1  # of the prompt, counted from its beginning
+        wanted = sequence.tokens[known : min(feed.base + len(feed.tokens) + 1, sequence.history.n_prompt)]
+        if not wanted:
+            return  # read again after its slot was taken
+        first = known - 1 - feed.base - len(feed.tokens)
+        states = feed.hidden[feed.row, first : first + len(wanted) or None]
+        found = token_logprobs(wanted, self.model.head(states), sequence.request.params.prompt_logprobs or 0)
+        if any(math.isnan(entry.logprob) for entry in found):
+            sequence.fail(SamplingError("the logits of the prompt hold NaN"))
+        sequence.prompt_logprobs += found
 
     # -- ends --------------------------------------------------------------------------------------------------
 

@@ -56,9 +56,13 @@ class Sequence:
     error: Exception | None = None
     usage: Usage = field(default_factory=Usage)
     logprobs: list[TokenLogprob] | None = None
+    prompt_logprobs: list[TokenLogprob] | None = None
+    """Of prompt tokens 1, 2, ... as far as they were read; None where they are not wanted, or the leader has them."""
     forced_queue: deque[int] = field(default_factory=deque)
     """Forced tokens still to be given out one by one, where log-probabilities are wanted."""
     draft: list[int] = field(default_factory=list)
+    _told: bool = False
+    """The first event was taken."""
     _new_ids: list[int] = field(default_factory=list)
     _new_text: list[str] = field(default_factory=list)
     _new_forced: int = 0
@@ -77,6 +81,11 @@ class Sequence:
     def prefilled(self) -> bool:
         """The whole prompt is in the cache."""
         return self.cached >= self.history.n_prompt
+
+    @property
+    def unscored(self) -> int:
+        """How many prompt tokens still lack a log-probability that is wanted."""
+        return 0 if self.prompt_logprobs is None else self.history.n_prompt - 1 - len(self.prompt_logprobs)
 
     @property
     def out_of_time(self) -> bool:
@@ -177,7 +186,9 @@ class Sequence:
         if not (self._new_ids or self._new_text) and self.running:
             return None
         event = TokenEvent(self.request_id, self.index, tuple(self._new_ids), "".join(self._new_text),
-                           self._new_forced, tuple(self._new_logprobs), self.finish_reason)
+                           self._new_forced, tuple(self._new_logprobs), self.finish_reason,
+                           () if self._told else self._prompt_entries())
+        self._told = True
         self._new_ids, self._new_text, self._new_forced, self._new_logprobs = [], [], 0, []
         return event
 
@@ -186,7 +197,13 @@ class Sequence:
         assert self.finish_reason is not None
         return Completion(self.request_id, self.index, self.detokenizer.text, tuple(self.history.output),
                           self.finish_reason, self.stop_reason, self.seed,
-                          None if self.logprobs is None else tuple(self.logprobs), self.usage, self.error)
+                          None if self.logprobs is None else tuple(self.logprobs), self.usage, self.error,
+                          self._prompt_entries())
+
+    def _prompt_entries(self) -> tuple[TokenLogprob | None, ...]:
+        """Log-probabilities of the prompt: samples share those of the first, whose prompt is read first."""
+        entries = self.prompt_logprobs if self.leader is None else self.leader.prompt_logprobs
+        return () if entries is None else (None, *entries)
 
     def _show(self, text: str) -> None:
         if text:

@@ -89,6 +89,10 @@ class RequestHandle:
             events.append(waiting.popleft())
         return events
 
+    async def peek(self) -> TokenEvent | None:
+        """The next event, left in place; None when the request has ended and everything was read."""
+        return self._events[0] if await self._ready() else None
+
     # -- the end -----------------------------------------------------------------------------------------------
 
     @property

@@ -1,15 +1,16 @@
 """``POST /v1/completions``: plain prompts, one or many, texts or token ids; streamed or not.
 
-Output ``i`` of prompt ``p`` has index ``p * n + i``. ``echo`` puts the prompt before the text; log-probabilities of
-prompts are not computed, and asking for both is refused.
+Output ``i`` of prompt ``p`` has index ``p * n + i``. ``echo`` puts the prompt before the text; with ``logprobs`` the
+prompt's tokens then have theirs too, None for the first. Only with ``echo`` ``max_tokens`` may be 0.
 """
 
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from typing import Any
 
 from starlette.requests import Request
@@ -48,26 +49,26 @@ async def completions(request: Request, engine: Engine, request_id: str) -> Resp
     constraint = read_constraint(fields, settings.json_whitespace)
     logprobs = fields.integer("logprobs", low=0, high=MAX_TOP_LOGPROBS)
     echo = fields.flag("echo")
+    unwritten = echo and fields.value.get("max_tokens") == 0
     params = sampling_params(fields, settings, constrained=constraint is not None, logprobs=logprobs,
-                             default_tokens=DEFAULT_TOKENS)
+                             default_tokens=DEFAULT_TOKENS,
+                             prompt_logprobs=(logprobs or 0) if echo and (unwritten or logprobs is not None) else None)
     if fields.has("suffix"):
         raise fields.wrong("suffix", "is not supported", "unsupported_parameter")
     if fields.integer("best_of", params.n, low=1, high=1 << 20) != params.n:
         raise fields.wrong("best_of", "other than n is not supported", "unsupported_parameter")
-    if echo and logprobs is not None:
-        raise fields.wrong("echo", "with logprobs is not supported", "unsupported_parameter")
+    if unwritten and constraint is not None:
+        raise fields.wrong("max_tokens", "is 0: there is no output to constrain")
     compiled = await engine.grammar(constraint)
     prompts = await _prompts(fields, engine)
     handles: list[RequestHandle] = []
-    answer = _Answer(engine, fields, model, f"cmpl-{request_id}", handles, compiled,
-                     [engine.token_text.decode(ids) if echo else "" for ids in prompts], params.n)
+    answer = _Answer(engine, fields, model, f"cmpl-{request_id}", handles, compiled, prompts, params.n)
     try:
         for ids in prompts:
             handles.append(engine.submit(ids, params, compiled))
         if fields.flag("stream"):
             async with Watch(request.receive, answer.leave):
-                await asyncio.wait([asyncio.ensure_future(handle._ready()) for handle in handles],
-                                   return_when=asyncio.FIRST_COMPLETED)
+                await answer.begun()
             return EventStream(answer.chunks(), answer.leave, settings.write_seconds, report_headers(answer.relaxed))
         async with Watch(request.receive, answer.leave):
             body = await answer.whole()
@@ -104,24 +105,41 @@ class _Answer:
     """The outputs of all prompts on their way to the client."""
 
     def __init__(self, engine: Engine, fields: Fields, model: str, answer_id: str, handles: list[RequestHandle],
-                 compiled: Compiled | None, echoes: list[str], n: int) -> None:
+                 compiled: Compiled | None, prompts: list[list[int]], n: int) -> None:
         self.engine = engine
         self.handles = handles
         self.relaxed = None if compiled is None else compiled.relaxed
         self.n = n
-        self.echoes = echoes
+        self.prompts = prompts
+        self.echo = fields.flag("echo")
         options = fields.object("stream_options")
         self.include_usage = options is not None and options.flag("include_usage")
         self.logprobs = fields.has("logprobs")
         self.head = {"id": answer_id, "object": "text_completion", "created": int(time.time()), "model": model,
                      "system_fingerprint": engine.fingerprint}
-        self.choices = [Choice(PlainReader(), answer_id) for _ in range(n * len(echoes))]
-        self._offsets = [0] * len(self.choices)
+        self.choices = [Choice(PlainReader(), answer_id) for _ in range(n * len(prompts))]
+        self._echoes = [engine.token_text.decode(ids) if self.echo else "" for ids in prompts]
+        self._told = [not self.echo] * len(self.choices)  # the echo was sent
+        self._places = [_Places(engine) for _ in self.choices]
+        self._scored: list[list[TokenLogprob | None]] = [[] for _ in self.choices]
 
     def leave(self) -> None:
         """End everything."""
         for handle in self.handles:
             handle.cancel()
+
+    async def begun(self) -> None:
+        """Wait for the first event of any prompt. Raises :class:`ApiError` where that is a failure."""
+        tasks = [asyncio.create_task(handle.peek()) for handle in self.handles]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+        for handle, task in zip(self.handles, tasks, strict=True):
+            event = task.result() if task.done() and not task.cancelled() else None
+            if event is not None and event.finish_reason in ("error", "cancelled") and not event.text:
+                raise await failure(handle, event.index)
 
     async def whole(self) -> dict[str, Any]:
         """The answer in one piece. Raises :class:`ApiError`."""
@@ -129,10 +147,11 @@ class _Answer:
             while events := await handle.next_events():
                 for event in events:
                     self.choices[p * self.n + event.index].take(event)
+                    self._scored[p * self.n + event.index] += event.prompt_logprobs
                     if event.finish_reason in ("error", "cancelled"):
                         raise await failure(handle, event.index)
-        found = [{"index": i, "text": self.echoes[i // self.n] + choice.text,
-                  "logprobs": self._logprobs(i, choice.logprobs) if self.logprobs else None,
+        found = [{"index": i, "text": self._echoes[i // self.n] + choice.text,
+                  "logprobs": self._logprobs(i, choice.logprobs, self._scored[i]) if self.logprobs else None,
                   "finish_reason": choice.finish_reason} for i, choice in enumerate(self.choices)]
         return {**self.head, "choices": found, "usage": self._usage(), **report_of(self.relaxed)}
 
@@ -148,9 +167,6 @@ class _Answer:
         tasks = [asyncio.create_task(pump(p, handle)) for p, handle in enumerate(self.handles)]
         try:
             left = len(tasks)
-            for p, text in enumerate(self.echoes):
-                if text:
-                    yield b"".join(self._chunk(p * self.n + i, text, None, None) for i in range(self.n))
             while left:
                 p, events = await queue.get()
                 left -= not events
@@ -159,9 +175,13 @@ class _Answer:
                     index = p * self.n + event.index
                     choice = self.choices[index]
                     choice.take(event)
-                    logprobs = self._logprobs(index, list(event.logprobs)) if self.logprobs else None
                     ended = event.finish_reason in ("error", "cancelled")
+                    if not self._told[index]:
+                        self._told[index] = True
+                        scored = self._logprobs(index, (), event.prompt_logprobs) if self.logprobs else None
+                        parts.append(self._chunk(index, self._echoes[p], scored, None))
                     if event.text or event.finish_reason or event.logprobs:
+                        logprobs = self._logprobs(index, event.logprobs) if self.logprobs else None
                         parts.append(self._chunk(index, event.text, logprobs,
                                                  None if ended else choice.finish_reason))
                     if ended:
@@ -184,17 +204,19 @@ class _Answer:
         choice = {"index": index, "text": text, "logprobs": logprobs, "finish_reason": reason}
         return f"data: {json.dumps({**self.head, 'choices': [choice]})}\n\n".encode()
 
-    def _logprobs(self, index: int, entries: list[TokenLogprob]) -> dict[str, Any]:
-        """OpenAI's older shape; ``text_offset`` counts characters of the text."""
-        text = self.engine.token_text
-        tokens, offsets = [], []
-        for entry in entries:
-            offsets.append(self._offsets[index])
-            tokens.append(text.decode([entry.token], False))
-            self._offsets[index] += len(tokens[-1])
-        return {"tokens": tokens, "token_logprobs": [max(entry.logprob, NEVER) for entry in entries],
-                "top_logprobs": [{text.decode([token], False): max(value, NEVER) for token, value in entry.top}
-                                 for entry in entries], "text_offset": offsets}
+    def _logprobs(self, index: int, entries: Iterable[TokenLogprob],
+                  prompt: Iterable[TokenLogprob | None] = ()) -> dict[str, Any]:
+        """OpenAI's older shape, of echoed prompt tokens and output tokens."""
+        place, first = self._places[index], self.prompts[index // self.n][0]
+        found: dict[str, Any] = {"tokens": [], "token_logprobs": [], "top_logprobs": [], "text_offset": []}
+        for entry in (*prompt, *entries):
+            token = first if entry is None else entry.token
+            found["tokens"].append(place.name(token))
+            found["text_offset"].append(place.next(token))
+            found["token_logprobs"].append(None if entry is None else max(entry.logprob, NEVER))
+            found["top_logprobs"].append(None if entry is None else {
+                place.name(one): max(value, NEVER) for one, value in (*entry.top, (token, entry.logprob))})
+        return found
 
     def _usage(self) -> dict[str, Any]:
         parts = [usage_of(self.engine, handle.completions, 0) for handle in self.handles]
@@ -205,3 +227,26 @@ class _Answer:
             total["prompt_tokens_details"]["cached_tokens"] += part["prompt_tokens_details"]["cached_tokens"]
             total["completion_tokens_details"]["forced_tokens"] += part["completion_tokens_details"]["forced_tokens"]
         return total
+
+
+class _Places:
+    """Where the tokens of one text begin, in characters. A token that ends within a character counts up to there."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._text_of = engine.token_text
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._length = 0
+
+    def next(self, token: int) -> int:
+        """The place of ``token``, which comes next."""
+        place = self._length
+        self._length += len(self._decoder.decode(self._text_of(token)))
+        return place
+
+    def name(self, token: int) -> str:
+        """A token's text; where it is no text by itself ``bytes:`` and its bytes, so that different tokens differ."""
+        data = self._text_of(token, False)
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            return "bytes:" + "".join(f"\\x{byte:02x}" for byte in data)

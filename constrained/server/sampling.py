@@ -22,10 +22,11 @@ MAX_TOP_LOGPROBS = 20
 
 
 def sampling_params(fields: Fields, settings: ServerSettings, *, constrained: bool, logprobs: int | None = None,
-                    skip_special_tokens: bool = True, default_tokens: int | None = None) -> SamplingParams:
-    """Raises :class:`ApiError` naming the field that is wrong."""
+                    skip_special_tokens: bool = True, default_tokens: int | None = None,
+                    prompt_logprobs: int | None = None) -> SamplingParams:
+    """Raises :class:`ApiError` naming the field that is wrong. ``max_tokens`` may be 0 where prompts are scored."""
     n = fields.integer("n", 1, low=1, high=settings.max_samples) or 1
-    limits = [fields.integer(name, low=1, high=settings.max_len)
+    limits = [fields.integer(name, low=1 if prompt_logprobs is None else 0, high=settings.max_len)
               for name in ("max_completion_tokens", "max_output_tokens", "max_tokens")]
     max_tokens = next((one for one in limits if one is not None), default_tokens)
     stop = _stops(fields)
@@ -46,7 +47,7 @@ def sampling_params(fields: Fields, settings: ServerSettings, *, constrained: bo
             stop=stop, stop_token_ids=_ids(fields, "stop_token_ids"),
             ignore_eos=fields.flag("ignore_eos") and not constrained,
             include_stop=fields.flag("include_stop_str_in_output") and bool(stop),
-            skip_special_tokens=skip_special_tokens, logprobs=logprobs)
+            skip_special_tokens=skip_special_tokens, logprobs=logprobs, prompt_logprobs=prompt_logprobs)
     except ValueError as error:  # SamplingError: a contradiction between fields
         raise from_library(error, param=_named(str(error))) from None
 
