@@ -31,6 +31,11 @@ class Expressions:
             self.entries.append((kind, parts))
         return known
 
+    def place(self, number: int) -> int:
+        """A new expression: the schema of place ``number``."""
+        self.entries.append(("place", number))
+        return len(self.entries) - 1
+
     def conjunction(self, parts: list[int]) -> int:
         """All of ``parts``."""
         flat: dict[int, None] = {}

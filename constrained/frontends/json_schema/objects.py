@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from constrained.frontends.json_schema.expressions import FALSE, TRUE
@@ -24,17 +24,21 @@ from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 if TYPE_CHECKING:
     from constrained.frontends.json_schema.denotation import Algebra
 
-__all__ = ["ANY_OBJECT", "Cell", "ObjectShape", "difference", "distance", "meet", "split_cells"]
+__all__ = ["ANY_OBJECT", "ANY_OTHERS", "Cell", "ObjectShape", "difference", "disjoint_cells", "distance", "meet",
+           "split_cells"]
 
 Cell = tuple[StringShape, int]
 
+ANY_OTHERS: tuple[Cell, ...] = ((ANY_STRING, TRUE),)
+"""Nothing is said about other names."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True, unsafe_hash=True)
 class ObjectShape:
-    """See the module docstring."""
+    """See the module docstring. A value: it is not changed once it is made, which is not enforced, for speed."""
 
     properties: tuple[tuple[str, int], ...] = ()
-    others: tuple[Cell, ...] = ((ANY_STRING, TRUE),)
+    others: tuple[Cell, ...] = ANY_OTHERS
     required: frozenset[str] = frozenset()
     exists: tuple[Cell, ...] = ()
     minimum: int = 0
@@ -42,12 +46,19 @@ class ObjectShape:
     said: bool = False
     evaluated: tuple[frozenset[str], tuple[StringShape, ...]] | None = None
 
+    _declared: dict[str, int] | None = field(default=None, init=False, repr=False, compare=False)
+
+    def declared(self) -> dict[str, int]:
+        """``properties`` to look up; not to be changed."""
+        known = self._declared
+        if known is None:
+            known = self._declared = dict(self.properties)
+        return known
+
     def at(self, name: str) -> int:
         """What is said about the value of ``name``."""
-        for declared, expression in self.properties:
-            if declared == name:
-                return expression
-        return self.at_other(name)
+        found = self.declared().get(name)
+        return self.at_other(name) if found is None else found
 
     def at_other(self, name: str) -> int:
         """What the cells say about ``name``."""
@@ -58,16 +69,17 @@ class ObjectShape:
 
     def merged(self, other: ObjectShape, algebra: Algebra) -> ObjectShape | None:
         """Objects in both, declared names for ``exists`` not looked for; None where that is plainly impossible."""
-        mine, theirs = dict(self.properties), dict(other.properties)
-        merged: dict[str, int] = {}
-        for name, expression in mine.items():
-            merged[name] = algebra.both(expression, theirs[name] if name in theirs else other.at_other(name))
+        mine, theirs = self.declared(), other.declared()
+        if other.others is ANY_OTHERS or other.others == ANY_OTHERS:
+            merged = dict(mine)  # as for its undeclared names, ``other`` says nothing
+        else:
+            merged = {name: expression if name in theirs else algebra.both(expression, other.at_other(name))
+                      for name, expression in mine.items()}
         for name, expression in theirs.items():
-            if name not in merged:
-                merged[name] = algebra.both(self.at_other(name), expression)
+            merged[name] = algebra.both(merged[name] if name in mine else self.at_other(name), expression)
         required = self.required | other.required
         others = self.others
-        if self.others != other.others:
+        if other.others is not ANY_OTHERS and self.others != other.others:
             cells: list[Cell] = []
             for names_a, a in self.others:
                 for names_b, b in other.others:
@@ -81,20 +93,23 @@ class ObjectShape:
         maximum = self.maximum if other.maximum is None else (
             other.maximum if self.maximum is None else min(self.maximum, other.maximum))
         found = ObjectShape(
-            tuple(merged.items()), others, required, tuple(dict.fromkeys(self.exists + other.exists)),
+            tuple(merged.items()), others, required,
+            tuple(dict.fromkeys(self.exists + other.exists)) if other.exists else self.exists,
             max(self.minimum, other.minimum), maximum, self.said or other.said, _join(self.evaluated, other.evaluated),
         )
         return None if found.is_impossible() else found
 
     def is_impossible(self) -> bool:
         """Whether a required name may not occur, or the counts cross."""
-        known = dict(self.properties)
-        if any((known[name] if name in known else self.at_other(name)) == FALSE for name in self.required):
-            return True
+        if self.required:
+            known = self.declared()
+            for name in self.required:
+                if (known[name] if name in known else self.at_other(name)) == FALSE:
+                    return True
         least = max(self.minimum, len(self.required))
         if self.maximum is not None and least > self.maximum:
             return True
-        return not self.others and least > sum(1 for _, expression in self.properties if expression != FALSE)
+        return not self.others and least > sum([expression != FALSE for _, expression in self.properties])
 
 
 ANY_OBJECT = ObjectShape()
@@ -113,7 +128,7 @@ def meet(a: ObjectShape, b: ObjectShape, algebra: Algebra) -> tuple[ObjectShape,
 def _resolved(shape: ObjectShape, algebra: Algebra) -> tuple[ObjectShape, ...]:
     """Which declared member, or else an undeclared one, is each of those that must exist."""
     done: list[ObjectShape] = []
-    known = dict(shape.properties)
+    known = shape.declared()
     asked = tuple((name, shape.at_other(name)) for name in sorted(shape.required - known.keys()))
     stack = [(replace(shape, properties=shape.properties + asked) if asked else shape, 0)]
     while stack:
@@ -145,11 +160,10 @@ def _without(cells: tuple[Cell, ...], k: int) -> tuple[Cell, ...]:
 
 def told_apart(a: ObjectShape, b: ObjectShape, algebra: Algebra) -> bool:
     """Whether one required member already shows that no object is in both: the usual case of a union with tags."""
-    names = a.required | b.required
-    if not names:
+    if not a.required and not b.required:
         return False
-    mine, theirs = dict(a.properties), dict(b.properties)
-    for name in names:
+    mine, theirs = a.declared(), b.declared()
+    for name in sorted(a.required | b.required):  # in an order that no hash decides
         x = mine[name] if name in mine else a.at_other(name)
         y = theirs[name] if name in theirs else b.at_other(name)
         if x != TRUE and y != TRUE and x != y:
@@ -163,7 +177,7 @@ def told_apart(a: ObjectShape, b: ObjectShape, algebra: Algebra) -> bool:
 
 def distance(shape: ObjectShape, other: ObjectShape) -> int:
     """How many things ``other`` says that ``shape`` does not: about as many alternatives has their difference."""
-    mine = dict(shape.properties)
+    mine = shape.declared()
     said = 0 if other.others == shape.others else 1_000 * (len(other.others) + 1)  # those must exist: not cheap
     return said + len(other.required - shape.required) + sum(
         1 for name, expression in other.properties if mine.get(name) != expression)
@@ -193,7 +207,7 @@ def difference(shape: ObjectShape, other: ObjectShape, algebra: Algebra) -> tupl
             split(ObjectShape(((name, algebra.negated(expression)),), required=frozenset((name,))),
                   ObjectShape(((name, expression),)))
     declared = [name for name, _ in other.properties]
-    if other.others != shape.others or not {name for name, _ in shape.properties} <= set(declared):
+    if other.others != shape.others or not shape.declared().keys() <= other.declared().keys():
         for names, expression in other.others:
             if expression != TRUE:
                 split(ObjectShape(exists=((names.exclude_values(declared), algebra.negated(expression)),)), None)
@@ -233,3 +247,14 @@ def _join(
     if a is None or b is None:
         return a if b is None else b
     return a[0] | b[0], tuple(dict.fromkeys(a[1] + b[1]))
+
+
+def disjoint_cells(cells: tuple[StringShape, ...]) -> list[StringShape]:
+    """The same names in shapes that do not overlap."""
+    found: list[StringShape] = []
+    for cell in cells:
+        left = [cell]
+        for earlier in found:
+            left = [both for a in left for b in earlier.complement() if (both := a.intersect(b)) is not None]
+        found.extend(left)
+    return found
