@@ -17,6 +17,7 @@ from .ir import (
     Capture,
     CharClass,
     Choice,
+    Distinct,
     Expr,
     Literal,
     NotFollowedBy,
@@ -79,7 +80,7 @@ def _shared(rule_set: RuleSet) -> list[Expr]:
     while stack:
         node = stack.pop()
         count = uses[id(node)] = uses.get(id(node), 0) + 1
-        if isinstance(node, (Unordered, Capture)):
+        if isinstance(node, (Unordered, Capture, Distinct)):
             for part in children(node):
                 if id(part) not in parts and not isinstance(part, Reference):
                     parts.add(id(part))
@@ -148,9 +149,13 @@ class _Printer:
             written.append(self.names[expr.name])
         elif isinstance(expr, Unordered):
             written.append(self._unordered(expr))
-        elif isinstance(expr, Capture):
+        elif isinstance(expr, (Capture, Distinct)):
             body = self.names[expr.body.name] if isinstance(expr.body, Reference) else self.named[id(expr.body)]
-            written.append(f'Capture({_literal(expr.name.encode())}, "{body}")')
+            if isinstance(expr, Capture):
+                written.append(f'Capture({_literal(expr.name.encode())}, "{body}")')
+            else:
+                endless = ", endless=true" if expr.endless else ""
+                written.append(f'Distinct("{body}", {_literal(expr.close)}{endless})')
         else:
             written.append(_leaf(expr))
 
