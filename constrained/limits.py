@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-__all__ = ["Limits"]
+__all__ = ["LARGEST_REPEAT", "Limits"]
+
+LARGEST_REPEAT = 1_000_000_000
+"""Counters are 32-bit registers with marks above this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class Limits:
     max_dfa_states: int = 20_000
     """States of one look-around or intersection, which is determinised while compiling. About 10 us each."""
 
-    max_repeat: int = 1_000_000_000
+    max_repeat: int = LARGEST_REPEAT
     """Largest bound in a counted repetition; it cannot be raised. Counters are 32-bit registers with marks above it."""
 
     max_threads: int = 20_000
@@ -68,5 +71,5 @@ class Limits:
             value = getattr(self, field.name)
             if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
                 raise ValueError(f"Limits.{field.name} must be a positive int, not {value!r}")
-        if self.max_repeat > 1_000_000_000:
-            raise ValueError("Limits.max_repeat is at most 1,000,000,000")
+        if self.max_repeat > LARGEST_REPEAT:
+            raise ValueError(f"Limits.max_repeat is at most {LARGEST_REPEAT:,}")

@@ -288,8 +288,8 @@ class Scheduler:
         ids = np.zeros((len(batch), width), dtype=np.int64)
         for row, feed in enumerate(batch):
             ids[row, : len(feed.tokens)] = feed.tokens
-        keep = max((len(feed.tokens) if feed.sequence.unscored else feed.n_draft + 1 if feed.frontier else 0
-                    for feed in batch))
+        keep = max(len(feed.tokens) if feed.sequence.unscored else feed.n_draft + 1 if feed.frontier else 0
+                    for feed in batch)
         last_layer = self.model.config.n_layers
         out = self.model(
             upload(ids, self.model.device), cache=self.cache,

@@ -19,8 +19,8 @@ from constrained.regex.charset import complement as charset_complement
 from constrained.regex.partition import refine
 from constrained.regex.utf8 import ByteTrie
 
-__all__ = ["DEAD", "ByteRows", "Dfa", "any_text", "complement", "enumerated", "intersection", "is_empty", "minimise",
-           "of_lengths", "of_texts", "trimmed", "union"]
+__all__ = ["DEAD", "ByteRows", "Dfa", "any_text", "complement", "enumerated", "intersection", "is_empty",
+           "is_finite", "minimise", "of_lengths", "of_texts", "trimmed", "union"]
 
 DEAD = -1
 
@@ -182,6 +182,24 @@ def complement(dfa: Dfa) -> Dfa:
 def is_empty(dfa: Dfa) -> bool:
     """Whether no text is accepted."""
     return not trimmed(dfa).accepting
+
+
+def is_finite(dfa: Dfa) -> bool:
+    """Whether the language is finite: in a trimmed automaton, whether no path comes back to where it was."""
+    entries = [0] * len(dfa.rows)
+    after = [set(row) - {DEAD} for row in dfa.rows]
+    for targets in after:
+        for target in targets:
+            entries[target] += 1
+    ready = [state for state, count in enumerate(entries) if not count]
+    done = 0
+    while ready:
+        done += 1
+        for target in after[ready.pop()]:
+            entries[target] -= 1
+            if not entries[target]:
+                ready.append(target)
+    return done == len(dfa.rows)
 
 
 def _check(states: int, limits: Limits) -> None:

@@ -21,8 +21,10 @@ from constrained.regex.dfa import (
     complement,
     intersection,
     is_empty,
+    is_finite,
     minimise,
     of_lengths,
+    of_texts,
     trimmed,
     union,
 )
@@ -106,6 +108,11 @@ def test_pattern_with_lengths_that_do_not_fit_is_empty() -> None:
     sevens = automaton("(?:.{7})*")
     assert is_empty(intersection(sevens, of_lengths(8, 13, LIMITS), LIMITS))
     assert not is_empty(intersection(sevens, of_lengths(8, 14, LIMITS), LIMITS))
+
+
+def test_finite_languages() -> None:
+    assert is_finite(of_texts(["a", "ab", "cab"])) and is_finite(of_lengths(0, 5, Limits()))
+    assert not is_finite(of_lengths(2, None, Limits())) and not is_finite(any_text())
 
 
 def test_trimming_keeps_a_start() -> None:

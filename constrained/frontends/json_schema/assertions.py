@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from constrained.errors import RegexError, SchemaError, UnsatisfiableGrammarError, echo
+from constrained.errors import GrammarLimitError, RegexError, SchemaError, UnsatisfiableGrammarError, echo
 from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.denotation import ANYTHING, Denotation, conjunction
 from constrained.frontends.json_schema.document import Place
@@ -18,6 +18,7 @@ from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, N
 from constrained.frontends.json_schema.objects import ANY_OTHERS, Cell, ObjectShape, disjoint_cells, meet, split_cells
 from constrained.frontends.json_schema.reading import count_of, decimal_of, flag_of, mapping_of, names_of
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
+from constrained.limits import LARGEST_REPEAT
 
 if TYPE_CHECKING:
     from constrained.frontends.json_schema.normalise import Normaliser
@@ -161,7 +162,7 @@ def _number(place: Place, number: NumberShape) -> NumberShape | None:
 
 def _string(normaliser: Normaliser, place: Place, wanted: bool) -> StringShape | None:
     schema = place.schema
-    least, most = count_of(place, "minLength", normaliser.limits), count_of(place, "maxLength", normaliser.limits)
+    least, most = count_of(place, "minLength", normaliser.limits), _bound(normaliser, place, "maxLength")
     found: StringShape | None = ANY_STRING
     if least or most is not None:
         found = StringShape.of_lengths(least or 0, most)
@@ -217,14 +218,14 @@ def _array(normaliser: Normaliser, place: Place, schema: dict[str, Any], known: 
     also: tuple[int, ...] = ()
     if "contains" in schema and "contains" in known:
         few = count_of(place, "minContains", normaliser.limits) if "minContains" in known else None
-        many = count_of(place, "maxContains", normaliser.limits) if "maxContains" in known else None
+        many = _bound(normaliser, place, "maxContains") if "maxContains" in known else None
         few = 1 if few is None else few
         if few > 0 or many is not None:
             contains = ((normaliser.under(place, "contains"), few, many, 0),)
         if normaliser.tracking and place.dialect.name == "2020-12":
             also = (normaliser.under(place, "contains"),)
     unique = flag_of(place, "uniqueItems")
-    least, most = count_of(place, "minItems", normaliser.limits), count_of(place, "maxItems", normaliser.limits)
+    least, most = count_of(place, "minItems", normaliser.limits), _bound(normaliser, place, "maxItems")
     return ArrayShape(prefix, rest, least or 0, most, contains, unique, seen, also).tidy()
 
 
@@ -250,7 +251,7 @@ def _object(normaliser: Normaliser, place: Place, schema: dict[str, Any],
     if normaliser.tracking:
         evaluated = (frozenset(properties), (ANY_STRING,) if said else evaluated_cells)
     least = count_of(place, "minProperties", normaliser.limits) or 0
-    most = count_of(place, "maxProperties", normaliser.limits)
+    most = _bound(normaliser, place, "maxProperties")
     shape = ObjectShape(tuple(properties.items()), cells, required, (), least, most, said, evaluated)
     shapes: tuple[ObjectShape, ...] = () if shape.is_impossible() else (shape,)
     if "propertyNames" in schema and "propertyNames" in known:
@@ -308,3 +309,14 @@ def _dependent(normaliser: Normaliser, shapes: tuple[ObjectShape, ...], name: st
     normaliser.spend(len(found))
     return found
 
+
+def _bound(normaliser: Normaliser, place: Place, keyword: str) -> int | None:
+    """An upper bound. One above the largest ``max_repeat`` is none, since no text gets there, and is noted."""
+    try:
+        return count_of(place, keyword, normaliser.limits)
+    except GrammarLimitError as error:
+        if error.value < LARGEST_REPEAT:
+            raise
+        reason = f"no text is long enough to reach a bound above {error.value:,}"
+        normaliser.notes[f"{place.pointer}/{keyword}", "annotation", reason] = None
+        return None

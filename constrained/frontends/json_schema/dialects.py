@@ -98,8 +98,8 @@ def find_dialect(draft: str | None, schema: object, registry: Any = None) -> Dia
     if found is None and uri.rstrip("#") in ("http://json-schema.org/schema", "https://json-schema.org/schema"):
         return DIALECTS["2020-12"]
     if found is None:
-        secure = uri.rstrip("#").replace("https://json-schema.org/draft-", "http://json-schema.org/draft-")
-        found = _BY_URI.get(secure)
+        scheme, _, rest = uri.rstrip("#").partition("://")  # either is written for every draft
+        found = _BY_URI.get(("https://" if scheme == "http" else "http://") + rest)
     if found is None and registry is not None:
         found = _own_dialect(registry.get(uri.rstrip("#")))
     if found is None:

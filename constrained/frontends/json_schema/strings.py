@@ -38,7 +38,7 @@ from constrained.regex.charset import ANY as ANY_CHARACTER
 from constrained.regex.charset import complement as other_characters
 from constrained.regex.charset import contains, of_text
 from constrained.regex.determinise import determinise
-from constrained.regex.dfa import Dfa, minimise
+from constrained.regex.dfa import Dfa, is_finite, minimise
 from constrained.regex.program import ACCEPT, CharOp, Op, SplitOp, compile_program
 from constrained.regex.rewrite import has_assertions, is_nothing
 from constrained.regex.syntax import Node
@@ -376,6 +376,8 @@ def _counted(shape: StringShape, escapes: str, limits: Limits) -> Expr | None:
         return None
     spelled = spelled_dfa(dfa, escapes, limits)
     if (top + 1) * len(spelled.transitions) > limits.max_positions:
+        if is_finite(dfa):
+            return None  # its states tell lengths themselves, so that few go with each length
         raise GrammarLimitError("max_positions", limits.max_positions, "a state for each length")
     return CountedDfa(spelled, len(dfa.rows), shape.minimum, shape.maximum)
 
