@@ -127,7 +127,7 @@ class SlotTable:
         last token, whose logits are still wanted).
 
         Reuses a freed slot in place where at least half of what it holds goes on being used, or none else is free. Else
-        copies: a short beginning that many prompts share (a system message) must not cost the longer one that a few share.
+        copies: a short beginning that many prompts share (a system message) must not cost the longer one of a few.
         """
         wanted = np.asarray(tokens, dtype=np.int64).reshape(-1)
         limit = max(0, len(wanted) - 1) if limit is None else limit
