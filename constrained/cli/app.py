@@ -150,6 +150,10 @@ def serve(
     tool_format: Annotated[str, typer.Option(help="How the model writes tool calls; auto: by its chat "
                                                   "template.")] = "auto",
     reasoning: Annotated[str, typer.Option(help="auto: reasoning is reported apart; off.")] = "auto",
+    strict_subset: Annotated[str, typer.Option(help="openai: refuse under strict: true what OpenAI refuses; "
+                                                    "none.")] = "none",
+    store_mb: Annotated[int, typer.Option(min=0, help="Memory for answers of the Responses API that may be fetched or "
+                                                      "continued by id; 0: none is kept.")] = 64,
     compile_workers: Annotated[int, typer.Option(min=1, help="Processes that compile grammars.")] = 1,
     compile_seconds: Annotated[float, typer.Option(min=0.01, help="A grammar that takes longer is refused.")] = 1.0,
     grammar_cache_mb: Annotated[int, typer.Option(min=1, help="Memory for compiled grammars.")] = 128,
@@ -166,7 +170,8 @@ def serve(
     options = {
         "model_name": model_name, "api_keys": tuple(api_key or ()), "max_batch": max_batch, "max_queue": max_queue,
         "max_len": max_len, "json_whitespace": json_whitespace, "at_limit": at_limit,
-        "tool_format": tool_format, "reasoning": reasoning,
+        "tool_format": tool_format, "reasoning": reasoning, "strict_subset": strict_subset,
+        "store_bytes": store_mb << 20,
         "compile_workers": compile_workers, "compile_seconds": compile_seconds,
         "grammar_cache_bytes": grammar_cache_mb << 20, "max_body_bytes": max_body_kb << 10,
         "drain_seconds": drain_seconds}

@@ -23,10 +23,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from constrained.server.chat import chat_completions
 from constrained.server.completions import completions
 from constrained.server.engine import Engine
-from constrained.server.http import DIRECT_SEND, LingeringResponse
+from constrained.server.http import DIRECT_SEND, OWNER, LingeringResponse
 from constrained.server.info import detokenize, health, list_models, metrics, one_model, tokenize
 from constrained.server.problems import ApiError, from_library
 from constrained.server.responses import responses
+from constrained.server.stored import delete_response, fetch_response, list_input_items
 
 __all__ = ["create_app"]
 
@@ -52,6 +53,9 @@ def create_app(engine: Engine, *, close_engine: bool = True) -> ASGIApp:
         route("/v1/chat/completions", chat_completions),
         route("/v1/completions", completions),
         route("/v1/responses", responses),
+        route("/v1/responses/{id}", fetch_response, "GET"),
+        route("/v1/responses/{id}", delete_response, "DELETE"),
+        route("/v1/responses/{id}/input_items", list_input_items, "GET"),
         route("/v1/models", list_models, "GET"),
         route("/v1/models/{name:path}", one_model, "GET"),
         route("/health", health, "GET"),
@@ -88,20 +92,22 @@ class Gate:
             await send(message)
 
         path = scope.get("raw_path") or scope["path"].encode()
-        if self._keys and path not in OPEN_PATHS and not self._known(scope):
+        scope[OWNER] = self._key(scope) if self._keys else 0
+        if scope[OWNER] is None and path not in OPEN_PATHS:
             error = ApiError(401, "a valid API key is needed: Authorization: Bearer KEY", code="invalid_api_key",
                              headers={"www-authenticate": "Bearer"})
             await error_response(error)(scope, receive, answered)
             return
         await self._app(scope, receive, answered)
 
-    def _known(self, scope: Scope) -> bool:
+    def _key(self, scope: Scope) -> int | None:
+        """The number of the request's key, None where it has none that is known."""
         given = [value for name, value in scope["headers"] if name == b"authorization"]
         if len(given) != 1 or given[0][:7].lower() != b"bearer ":
-            return False
+            return None
         token = given[0][7:].strip()
         same = [hmac.compare_digest(token, key) for key in self._keys]  # all of them, whichever fits
-        return any(same)
+        return same.index(True) if any(same) else None
 
 
 def error_response(error: ApiError) -> Response:

@@ -50,8 +50,8 @@ def read_chat(fields: Fields, settings: ServerSettings) -> ChatRequest:
     for kind in fields.items("modalities", limit=10):
         if kind != "text":
             raise fields.wrong("modalities", "this server writes text only", "unsupported_parameter")
-    constraint = read_constraint(fields, settings.json_whitespace)
-    tools = read_tools(fields)
+    constraint = read_constraint(fields, settings.json_whitespace, settings.strict_subset)
+    tools = read_tools(fields, subset=settings.strict_subset)
     stream = fields.flag("stream")
     options = fields.object("stream_options")
     if options is not None and not stream:

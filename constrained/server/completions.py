@@ -46,7 +46,7 @@ async def completions(request: Request, engine: Engine, request_id: str) -> Resp
     fields = parse_body(await read_body(request, settings.max_body_bytes, settings.body_seconds))
     fields.check_known(frozenset(KNOWN))
     model = engine.known_model(fields.text("model", "", limit=500) or "")
-    constraint = read_constraint(fields, settings.json_whitespace)
+    constraint = read_constraint(fields, settings.json_whitespace, settings.strict_subset)
     logprobs = fields.integer("logprobs", low=0, high=MAX_TOP_LOGPROBS)
     echo = fields.flag("echo")
     unwritten = echo and fields.value.get("max_tokens") == 0

@@ -27,6 +27,7 @@ from constrained.server.compiling import Compiled, CompileService
 from constrained.server.constraint import Constraint
 from constrained.server.metrics import Metrics
 from constrained.server.problems import ApiError, bad_request, from_library
+from constrained.server.response_store import ResponseStore
 from constrained.server.settings import ServerSettings
 from constrained.server.tools import Tools, format_of, in_words
 from constrained.vocabulary import TokenizerInfo
@@ -55,6 +56,7 @@ class Engine:
         self.created = int(time.time())
         self.metrics = Metrics()
         self.grammars = CompileService(self.info, settings)
+        self.responses = ResponseStore(settings.store_bytes, settings.store_seconds)
         self.service = DecoderService(scheduler, max_queue=settings.max_queue)
         self.token_text = TokenText(self.info)
         self._template = chat_template or ChatTemplate(PLAIN_TEMPLATE)

@@ -13,8 +13,9 @@ from constrained.api.requests import is_lark
 from constrained.server.constraint import Constraint
 from constrained.server.fields import Fields
 from constrained.server.problems import bad_request
+from constrained.server.strict_subset import NAME, openai_refusal
 
-__all__ = ["CONSTRAINT_FIELDS", "read_constraint", "schema_constraint", "text_format"]
+__all__ = ["CONSTRAINT_FIELDS", "check_subset", "read_constraint", "text_format"]
 
 CONSTRAINT_FIELDS = frozenset({"response_format", "structured_outputs", "regex", "ebnf"})
 MAX_CHOICES = 100_000
@@ -24,16 +25,19 @@ STRUCTURED_FIELDS = frozenset({*ONE_OF, "disable_any_whitespace", "disable_addit
 JSON_OBJECT = '{"type": "object"}'
 
 
-def read_constraint(fields: Fields, layout: str) -> Constraint | None:
-    """The constraint of a chat or completion request, None for free text. Raises :class:`ApiError`."""
-    found = [one for one in (_response_format(fields, layout), _structured_outputs(fields, layout),
+def read_constraint(fields: Fields, layout: str, subset: str = "none") -> Constraint | None:
+    """The constraint of a chat or completion request, None for free text. Raises :class:`ApiError`.
+
+    ``layout`` and ``subset``: ``json_whitespace`` and ``strict_subset`` of the settings.
+    """
+    found = [one for one in (_response_format(fields, layout, subset), _structured_outputs(fields, layout),
                              _flat(fields, "regex", "regex"), _flat(fields, "ebnf", "ebnf")) if one is not None]
     if len(found) > 1:
         raise bad_request(f"{found[0].param} and {found[1].param} are two constraints; give one", found[1].param)
     return found[0] if found else None
 
 
-def _response_format(fields: Fields, layout: str) -> Constraint | None:
+def _response_format(fields: Fields, layout: str, subset: str) -> Constraint | None:
     form = fields.object("response_format")
     if form is None:
         return None
@@ -42,17 +46,16 @@ def _response_format(fields: Fields, layout: str) -> Constraint | None:
         form.check_known(frozenset({"type", "json_schema"}), strict=True)
         inner = form.needed_object("json_schema")
         inner.check_known(frozenset({"name", "description", "schema", "strict"}), strict=True)
-        inner.text("name", limit=1_000)
-        return schema_constraint(inner, "schema", layout)
+        return _schema_constraint(inner, layout, subset)
     return _simple_format(form, kind, layout)
 
 
-def text_format(form: Fields, layout: str) -> Constraint | None:
+def text_format(form: Fields, layout: str, subset: str = "none") -> Constraint | None:
     """``text.format`` of the Responses API: as ``response_format``, with the schema one level higher."""
     kind = form.needed_text("type", limit=60)
     if kind == "json_schema":
         form.check_known(frozenset({"type", "name", "description", "schema", "strict"}), strict=True)
-        return schema_constraint(form, "schema", layout)
+        return _schema_constraint(form, layout, subset)
     return _simple_format(form, kind, layout)
 
 
@@ -71,15 +74,31 @@ def _simple_format(form: Fields, kind: str, layout: str) -> Constraint | None:
     raise form.wrong("type", "must be text, json_object, json_schema or structural_tag")
 
 
-def schema_constraint(fields: Fields, key: str, layout: str) -> Constraint:
-    """A JSON Schema at ``key`` beside a ``strict`` flag. Only ``strict: false`` relaxes."""
-    if key not in fields.value:
-        raise fields.wrong(key, "is required", "invalid_json_schema")
-    schema = fields.value[key]
+def _schema_constraint(fields: Fields, layout: str, subset: str) -> Constraint:
+    """A ``schema`` beside its ``name`` and a ``strict`` flag. Only ``strict: false`` relaxes."""
+    fields.text("name", limit=1_000)
+    if "schema" not in fields.value:
+        raise fields.wrong("schema", "is required", "invalid_json_schema")
+    schema = fields.value["schema"]
     if not isinstance(schema, (dict, bool)):
-        raise fields.wrong(key, "must be a JSON Schema: an object or a boolean", "invalid_json_schema")
-    return Constraint("json_schema", json.dumps(schema), layout, relax=fields.optional_flag("strict") is False,
-                      param=fields.name(key))
+        raise fields.wrong("schema", "must be a JSON Schema: an object or a boolean", "invalid_json_schema")
+    strict = fields.optional_flag("strict")
+    if strict:
+        check_subset(fields, "schema", schema, subset, "invalid_json_schema")
+    return Constraint("json_schema", json.dumps(schema), layout, relax=strict is False, param=fields.name("schema"))
+
+
+def check_subset(fields: Fields, key: str, schema: Any, subset: str, code: str) -> None:
+    """Refuse a strict schema at ``key``, and a ``name`` beside it, that ``subset`` does not have."""
+    if subset != "openai":
+        return
+    name = fields.value.get("name")
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise fields.wrong("name", "must be 1 to 64 letters, digits, _ or -, as OpenAI has it", code)
+    refusal = openai_refusal(schema)
+    if refusal is not None:
+        pointer, reason = refusal
+        raise fields.wrong(key, f"not in OpenAI's strict subset: at {pointer[:200] or 'the root'}: {reason}", code)
 
 
 def _structured_outputs(fields: Fields, layout: str) -> Constraint | None:

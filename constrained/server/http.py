@@ -22,10 +22,12 @@ from starlette.types import Receive, Scope, Send
 
 from constrained.server.problems import ApiError
 
-__all__ = ["DIRECT_SEND", "EventStream", "LingeringResponse", "Watch", "json_response", "read_body"]
+__all__ = ["DIRECT_SEND", "OWNER", "EventStream", "LingeringResponse", "Watch", "json_response", "read_body"]
 
 DIRECT_SEND = "constrained.send"
 """Where a request's scope has the ``send`` of the HTTP server itself."""
+OWNER = "constrained.owner"
+"""Where it has the number of the API key that it came with (0 where none is needed)."""
 
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 64 << 20

@@ -2,14 +2,15 @@
 
 Events of a stream, in order: ``response.created``, ``response.in_progress``; for each item ``output_item.added``, its
 parts and deltas, their ``done``, ``output_item.done``; ``response.completed`` (``incomplete`` where a limit cut it,
-``failed`` where something broke). Nothing is stored: a response cannot be fetched or continued by its id.
+``failed`` where something broke). A finished response is stored unless ``store: false``, so that it can be fetched, or
+continued by its id.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 from starlette.requests import Request
@@ -21,12 +22,12 @@ from constrained.server.chat_request import ChatRequest
 from constrained.server.choices import Choice, failure, logprob_entries, usage_of
 from constrained.server.engine import Engine
 from constrained.server.fields import Fields, parse_body
-from constrained.server.http import EventStream, Watch, json_response, read_body
+from constrained.server.http import OWNER, EventStream, Watch, json_response, read_body
 from constrained.server.output_items import Event, OutputItems
 from constrained.server.prepare import Prepared, prepare
 from constrained.server.problems import ApiError
 from constrained.server.reports import report_headers, report_of
-from constrained.server.responses_request import read_responses
+from constrained.server.responses_request import input_items, previous_id, read_responses, wants_store
 
 __all__ = ["responses"]
 
@@ -35,11 +36,23 @@ async def responses(request: Request, engine: Engine, request_id: str) -> Respon
     """Answer one request. Raises :class:`ApiError`."""
     settings = engine.settings
     fields = parse_body(await read_body(request, settings.max_body_bytes, settings.body_seconds))
-    chat = read_responses(fields, settings)
+    owner, previous, store = request.scope.get(OWNER, 0), previous_id(fields, settings), wants_store(fields, settings)
+    before: tuple[dict[str, Any], ...] = ()
+    if previous is not None:
+        found = engine.responses.get(previous, owner)
+        if found is None:
+            raise fields.wrong("previous_response_id", f"there is no response {previous[:100]!r}",
+                               "previous_response_not_found")
+        before = found.conversation
+    chat = read_responses(fields, settings, before)
     model = engine.known_model(chat.model)
     prepared = await prepare(engine, chat)
     handle = engine.submit(prepared.prompt, prepared.params, prepared.compiled)
     answer = _Answer(engine, chat, fields, model, request_id, handle, prepared)
+    if store:
+        inputs = (*before, *input_items(fields, request_id))
+        answer.keep = lambda response: engine.responses.put(owner, response, inputs)
+    answer.head.update(store=store, previous_response_id=previous)
     headers = report_headers(prepared.relaxed)
     try:
         async with Watch(request.receive, handle.cancel) as watch:
@@ -70,6 +83,8 @@ class _Answer:
         self.relaxed = prepared.relaxed
         self.choice = Choice(prepared.reader(), request_id, prepared.customs)
         self.items = OutputItems(request_id, self.choice)
+        self.keep: Callable[[dict[str, Any]], None] | None = None
+        """What to do with the finished response."""
         self._sequence = 0
         value = fields.value
         self.head: dict[str, Any] = {
@@ -134,13 +149,16 @@ class _Answer:
         metrics.request_seconds.add(time.monotonic() - handle.submitted_at)
         usage = usage_of(self.engine, handle.completions, self.choice.reasoning_tokens)
         cut = self.choice.finish_reason == "length"
-        return {**self.head, "status": "incomplete" if cut else "completed",
+        response = {**self.head, "status": "incomplete" if cut else "completed",
                 "incomplete_details": {"reason": "max_output_tokens"} if cut else None, "output": self.items.output,
                 "usage": {"input_tokens": usage["prompt_tokens"],
                           "input_tokens_details": usage["prompt_tokens_details"],
                           "output_tokens": usage["completion_tokens"],
                           "output_tokens_details": usage["completion_tokens_details"],
                           "total_tokens": usage["total_tokens"]}, **report_of(self.relaxed)}
+        if self.keep is not None:
+            self.keep(response)
+        return response
 
     def _sse(self, events: list[Event]) -> bytes:
         parts: list[str] = []

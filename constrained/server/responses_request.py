@@ -1,13 +1,15 @@
 """A request of the Responses API as a chat request.
 
 ``input`` is a text or a list of items: messages, the model's function calls, their outputs, reasoning (which is passed
-over). Tools are flat. State kept by the server (``previous_response_id``, ``conversation``) and built-in tools are
+over). Tools are flat. ``previous_response_id`` puts the items of a stored response and its own before them (not its
+instructions). Other state of OpenAI's servers (``conversation``, ``prompt``, ``background``) and built-in tools are
 refused.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from constrained.server.chat_request import ChatRequest, template_arguments
@@ -19,7 +21,7 @@ from constrained.server.sampling import MAX_TOP_LOGPROBS, SAMPLING_FIELDS, sampl
 from constrained.server.settings import ServerSettings
 from constrained.server.tools import read_tools
 
-__all__ = ["read_responses"]
+__all__ = ["input_items", "previous_id", "read_responses", "wants_store"]
 
 KNOWN = (SAMPLING_FIELDS - {"n", "max_tokens", "max_completion_tokens"}) | {
     "model", "input", "instructions", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls", "text",
@@ -27,22 +29,53 @@ KNOWN = (SAMPLING_FIELDS - {"n", "max_tokens", "max_completion_tokens"}) | {
     "service_tier", "safety_identifier", "prompt_cache_key", "background", "previous_response_id", "conversation",
     "prompt", "max_tool_calls", "chat_template_kwargs", "context_management", "prompt_cache_retention",
     "prompt_cache_options", "moderation"}
-REFUSED = ("previous_response_id", "conversation", "prompt", "background")
+REFUSED = ("conversation", "prompt", "background")
 
 
-def read_responses(fields: Fields, settings: ServerSettings) -> ChatRequest:
-    """Raises :class:`ApiError` naming the field that is wrong."""
+def previous_id(fields: Fields, settings: ServerSettings) -> str | None:
+    """The response that a request continues. Raises :class:`ApiError` where nothing is kept."""
+    found = fields.text("previous_response_id", limit=200)
+    if found is not None and not settings.store_bytes:
+        raise fields.wrong("previous_response_id", "is not supported: this server keeps no responses",
+                           "unsupported_parameter")
+    return found
+
+
+def wants_store(fields: Fields, settings: ServerSettings) -> bool:
+    """Whether the response is to be kept: yes unless the request, or the server, says no."""
+    if fields.flag("store") and not settings.store_bytes:
+        raise fields.wrong("store", "is not supported: this server keeps no responses", "unsupported_parameter")
+    return fields.flag("store", True) and settings.store_bytes > 0
+
+
+def input_items(fields: Fields, request_id: str) -> list[dict[str, Any]]:
+    """The ``input`` of a request that was read, as items with ids and messages with lists of parts."""
+    value = fields.value["input"]
+    items = [{"role": "user", "content": value}] if isinstance(value, str) else value
+    found: list[dict[str, Any]] = []
+    for i, item in enumerate(items):
+        one = {"id": f"in_{request_id}_{i}", "type": "message", **{k: v for k, v in item.items() if v is not None}}
+        if isinstance(one.get("content"), str):
+            kind = "output_text" if one.get("role") == "assistant" else "input_text"
+            one["content"] = [{"type": kind, "text": one["content"]}]
+        found.append(one)
+    return found
+
+
+def read_responses(fields: Fields, settings: ServerSettings, before: Sequence[dict[str, Any]] = ()) -> ChatRequest:
+    """``before``: the items of the conversation so far. Raises :class:`ApiError` naming the field that is wrong."""
     fields.check_known(frozenset(KNOWN))
     for name in REFUSED:
         if fields.value.get(name):
-            raise fields.wrong(name, "is not supported: this server keeps no state", "unsupported_parameter")
+            raise fields.wrong(name, "is not supported", "unsupported_parameter")
     form = fields.object("text")
     constraint = None
     if form is not None:
         form.check_known(frozenset({"format", "verbosity"}), strict=True)
         inner = form.object("format")
-        constraint = None if inner is None else text_format(inner, settings.json_whitespace)
-    tools = read_tools(fields, flat=True)
+        constraint = None if inner is None else text_format(
+            inner, settings.json_whitespace, settings.strict_subset)
+    tools = read_tools(fields, flat=True, subset=settings.strict_subset)
     top = fields.integer("top_logprobs", low=0, high=MAX_TOP_LOGPROBS)
     wants = "message.output_text.logprobs" in fields.items("include", limit=50)
     logprobs = (top or 0) if wants or top else None
@@ -54,23 +87,25 @@ def read_responses(fields: Fields, settings: ServerSettings) -> ChatRequest:
             arguments["enable_thinking"] = False
     params = sampling_params(Fields({**fields.value, "n": 1}, fields.path), settings,
                              constrained=constraint is not None or tools is not None, logprobs=logprobs)
-    return ChatRequest(fields.text("model", "", limit=500) or "", _messages(fields), params, constraint,
+    return ChatRequest(fields.text("model", "", limit=500) or "", _messages(fields, before), params, constraint,
                        fields.flag("stream"), True, logprobs, arguments, tools)
 
 
-def _messages(fields: Fields) -> list[dict[str, Any]]:
+def _messages(fields: Fields, before: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = []
     instructions = fields.text("instructions")
     if instructions:
         messages.append({"role": "system", "content": instructions})
+    for item in before:
+        _add_item(Fields(item, "previous_response_id"), messages)
     value = fields.value.get("input")
     if isinstance(value, str):
         messages.append({"role": "user", "content": value})
     else:
-        for item in fields.objects("input", limit=MAX_MESSAGES):
-            _add_item(item, messages)
-    if not messages:
-        raise bad_request("input: is required", "input")
+        for one in fields.objects("input", limit=max(0, MAX_MESSAGES - len(before))):
+            _add_item(one, messages)
+        if not value:
+            raise bad_request("input: is required", "input")
     return messages
 
 

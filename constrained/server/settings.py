@@ -56,6 +56,10 @@ class ServerSettings:
     """Address space a compiling process may take beyond what it needs to start."""
     grammar_cache_bytes: int = 128 << 20
     """What compiled grammars may hold in memory; the least recently used go first."""
+    store_bytes: int = 64 << 20
+    """What answers of the Responses API that may be fetched or continued by id may hold in memory; 0: none is kept."""
+    store_seconds: float = 24 * 3600.0
+    """How long such an answer is kept at most."""
     limits: Limits = field(default=REQUEST_LIMITS)
     """Budgets of request grammars."""
     json_whitespace: str = "line"
@@ -65,13 +69,15 @@ class ServerSettings:
     """A constrained output near its token limit is steered so that it ends whole (``close``), or ``cut``."""
     tool_format: str = "auto"
     """How this model writes tool calls: a name of ``constrained.toolcalls``, or ``auto``: by its chat template."""
+    strict_subset: str = "none"
+    """``openai``: what OpenAI refuses under ``strict: true`` is refused here too (:mod:`.strict_subset`)."""
     reasoning: str = "auto"
     """``auto``: text between the model's thinking marks is reported apart; ``off``: it is ordinary text."""
 
     def __post_init__(self) -> None:
         for f in fields(self):
             value = getattr(self, f.name)
-            if f.name in ("max_queue",) and value == 0:
+            if f.name in ("max_queue", "store_bytes") and value == 0:
                 continue
             if isinstance(value, (int, float)) and not isinstance(value, bool) and value <= 0:
                 raise ConstrainedError(f"{f.name} must be positive, not {value!r}")
@@ -80,6 +86,8 @@ class ServerSettings:
                                    f"not {self.json_whitespace!r:.50}")
         if self.at_limit not in ("close", "cut"):
             raise ConstrainedError(f"at_limit must be close or cut, not {self.at_limit!r:.50}")
+        if self.strict_subset not in ("none", "openai"):
+            raise ConstrainedError(f"strict_subset must be none or openai, not {self.strict_subset!r:.50}")
         if self.reasoning not in ("auto", "off"):
             raise ConstrainedError(f"reasoning must be auto or off, not {self.reasoning!r:.50}")
         if any(not key or not key.isascii() for key in self.api_keys):

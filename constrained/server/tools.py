@@ -19,6 +19,7 @@ from typing import Any
 from constrained.errors import ConstrainedError
 from constrained.server.constraint import Constraint
 from constrained.server.fields import Fields
+from constrained.server.formats import check_subset
 from constrained.server.problems import bad_request, from_library
 from constrained.toolcalls import ToolFormat, ToolSpec, detect_format, get_format
 
@@ -144,8 +145,9 @@ def constraint_format(constraint: Constraint) -> dict[str, Any]:
     return found
 
 
-def read_tools(fields: Fields, *, flat: bool = False) -> Tools | None:
-    """The tools of a request; None where none may be called. ``flat``: as the Responses API writes them.
+def read_tools(fields: Fields, *, flat: bool = False, subset: str = "none") -> Tools | None:
+    """The tools of a request; None where none may be called. ``flat``: as the Responses API writes them; ``subset``:
+    ``strict_subset`` of the settings.
 
     Raises :class:`ApiError` naming the tool that is wrong.
     """
@@ -155,20 +157,22 @@ def read_tools(fields: Fields, *, flat: bool = False) -> Tools | None:
     parallel = fields.flag("parallel_tool_calls", True)
     tools = Tools([], {}, None, parallel, [])
     for one in fields.objects("tools", limit=MAX_TOOLS):
-        _read_tool(one, tools, flat)
+        _read_tool(one, tools, flat, subset)
     choice = _read_choice(fields, tools)
     if not tools.places or choice == "none":
         return None
     return Tools(tools.specs, tools.customs, choice, parallel, tools.template, tools.places, tools.relaxed)
 
 
-def _read_tool(one: Fields, tools: Tools, flat: bool) -> None:
+def _read_tool(one: Fields, tools: Tools, flat: bool, subset: str) -> None:
     kind = one.needed_text("type", limit=60)
     if kind == "function":
         inner = one if flat else one.needed_object("function")
         inner.check_known(FUNCTION_FIELDS | ({"type", "defer_loading"} if flat else set()), strict=True)
         parameters = inner.object("parameters")
         strict = inner.optional_flag("strict")
+        if strict and parameters is not None:
+            check_subset(inner, "parameters", parameters.value, subset, "invalid_function_parameters")
         spec = _spec(inner, inner.needed_text("name", limit=128), inner.text("description"),
                      None if parameters is None else parameters.value, strict is not False)
         if strict is False:

@@ -187,8 +187,7 @@ def test_tool_choices() -> None:
 
 @pytest.mark.parametrize(("body", "param"), [
     ({}, "input"), ({"input": []}, "input"), ({"input": [{"type": "image"}]}, "input[0].type"),
-    ({"input": "x", "previous_response_id": "r"}, "previous_response_id"), ({"input": "x", "background": True},
-                                                                            "background"),
+    ({"input": "x", "conversation": "r"}, "conversation"), ({"input": "x", "background": True}, "background"),
     ({"input": "x", "text": {"format": {"type": "json_schema"}}}, "text.format.schema"),
     ({"input": "x", "chat_template_kwargs": {"chat_template": "{{1/0}}"}}, "chat_template_kwargs.chat_template"),
     ({"input": "x", "grammar": "x"}, "grammar")])

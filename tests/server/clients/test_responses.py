@@ -149,6 +149,25 @@ def test_response_tools(client) -> None:
     assert again.output_text
 
 
+def test_a_stored_response_is_continued(client) -> None:
+    options = {"model": "SmolLM2", "temperature": 0, "max_output_tokens": 12}
+    first = client.responses.create(input="Name a color.", **options)
+    assert client.responses.retrieve(first.id).output_text == first.output_text
+    second = client.responses.create(input="Another one.", previous_response_id=first.id, **options)
+    assert second.previous_response_id == first.id and second.usage.input_tokens > first.usage.input_tokens
+    same = client.responses.create(input=[
+        {"role": "user", "content": "Name a color."}, {"role": "assistant", "content": first.output_text},
+        {"role": "user", "content": "Another one."}], store=False, **options)
+    assert (same.output_text, same.usage.input_tokens) == (second.output_text, second.usage.input_tokens)
+    items = list(client.responses.input_items.list(second.id, order="asc", limit=1))  # three pages
+    assert [item.role for item in items] == ["user", "assistant", "user"]
+    client.responses.delete(second.id)
+    with pytest.raises(openai.NotFoundError):
+        client.responses.retrieve(second.id)
+    with pytest.raises(openai.NotFoundError):
+        client.responses.retrieve(same.id)
+
+
 def test_what_responses_cannot_do_is_refused(client) -> None:
     for body in ({"previous_response_id": "resp_1"}, {"tools": [{"type": "web_search"}]}):
         with pytest.raises(openai.BadRequestError):
@@ -168,3 +187,7 @@ def test_completions(client) -> None:
     answer = client.completions.create(model="SmolLM2", prompt="A number:", max_tokens=20,
                                        extra_body={"structured_outputs": {"regex": " [0-9]{3}"}})
     assert answer.choices[0].text.strip().isdigit()
+    likely, unlikely = (client.completions.create(model="SmolLM2", prompt=f"The capital of France is {city}", echo=True,
+                                                  max_tokens=0, logprobs=1).choices[0].logprobs
+                        for city in ("Paris", "Banana"))
+    assert likely.token_logprobs[0] is None and likely.token_logprobs[-1] > unlikely.token_logprobs[-1] + 2
