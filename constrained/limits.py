@@ -53,10 +53,6 @@ class Limits:
     max_live_search: int = 50_000
     """States searched to prove that a vocabulary without single-byte tokens can finish a text. About 1 us each."""
 
-    max_distinct_search: int = 2_000
-    """Places searched for an item that differs from those before it in an array of different items. About 0.3 ms each;
-    the first few tell, unless very few values are left."""
-
     max_guard_sets: int = 1_000
     """Sets of ``NotFollowedBy`` conditions that are watched at the same time. Up to 4 kB and a ms to compile each."""
 

@@ -19,7 +19,6 @@ from constrained.grammar.ir import (
     Capture,
     CharClass,
     Choice,
-    Distinct,
     Expr,
     Literal,
     NotFollowedBy,
@@ -36,7 +35,7 @@ from constrained.kernel.program import GUARD
 from constrained.kernel.rule_writer import RepeatTooLarge, RuleWriter
 from constrained.limits import Limits
 
-__all__ = ["DISTINCT", "build_network"]
+__all__ = ["build_network"]
 
 KINDS: dict[type, int] = {
     Literal: 1, CharClass: 2, Sequence: 3, Choice: 4, Repeat: 5, Reference: 6, ByteDfa: 7, Unordered: 8,
@@ -47,10 +46,7 @@ KINDS: dict[type, int] = {
 LARGE = 100
 """Leaves of a node that is worth a rule of its own."""
 
-_EPSILON, _CALL, _TOKENS = 1, 2, 3
-
-DISTINCT = "(different items)"
-"""The origin of the positions in which an array with different items may end. No front end has a rule of this name."""
+_EPSILON, _TOKENS = 1, 3
 
 
 def build_network(
@@ -77,7 +73,6 @@ class _Writer(RuleWriter):
         super().__init__(named, KINDS, limits.max_positions, limits.max_repeat, char_template)
         self.resolve_tokens = resolve_tokens
         self.token_set_ids: dict[frozenset[int], int] = {}
-        self.mark = -1
         self.guard_ids: dict[tuple[int, frozenset[int]], int] = {}  # by identity of what the network keeps alive
 
     def other(self, node: Expr, start: int, end: int, origin: int) -> None:
@@ -92,12 +87,6 @@ class _Writer(RuleWriter):
             self.write(text_until(node.stops, node.consume, node.excludes, node.max_chars), start, end, origin)
         elif isinstance(node, Capture):
             self.write(node.body, start, end, origin)
-        elif isinstance(node, Distinct):
-            # inside, the place to return to is on the stack, and its origin tells it: see engine.distinct
-            mark = self.distinct_origin()
-            after = self.position(mark)
-            self.edge(start, _CALL, self.body_rule(node.body, origin), 0, after)
-            self.write(Literal(node.close), after, end, mark)
         elif isinstance(node, NotFollowedBy):
             known = self.guard_ids.setdefault((id(node.dfa), node.at_end), len(self.net.guard_dfas))
             if known == len(self.net.guard_dfas):
@@ -109,18 +98,8 @@ class _Writer(RuleWriter):
         else:  # pragma: no cover - the IR is closed
             raise TypeError(f"not an expression: {node!r}")
 
-    def distinct_origin(self) -> int:
-        """The number of ``DISTINCT`` among the rules' names."""
-        names = self.net.rule_names
-        if self.mark < 0:
-            self.mark = len(names)
-            names.append(DISTINCT)
-        return self.mark
-
     def parts_of(self, node: Expr) -> tuple[int, tuple[Any, ...]]:
         """How many leaves a node has of its own, and its sub-expressions."""
         if isinstance(node, Capture):
             return 0, (node.body,)
-        if isinstance(node, Distinct):
-            return LARGE, (node.body,)
         return (LARGE if isinstance(node, (AnyTextUntil, NotFollowedBy)) else 1), children(node)

@@ -32,7 +32,6 @@ from constrained.grammar.ir import (
     Capture,
     CharClass,
     Choice,
-    Distinct,
     Expr,
     Literal,
     NotFollowedBy,
@@ -181,10 +180,6 @@ class CaptureGraph:
                 self.waiting.append((option, here, end))
         elif isinstance(expr, Reference):
             ops.append((CALL, self.rule(expr.name), end))
-        elif isinstance(expr, Distinct):  # what may not repeat is the matcher's to know: the text is one it took
-            here = self.place()
-            self.waiting.append((expr.body, start, here))
-            self.waiting.append((Literal(expr.close), here, end))
         elif isinstance(expr, Capture):
             opened, closed = self.place(), self.place()
             ops.append((OPEN, expr.name, opened))

@@ -15,15 +15,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from constrained.engine.build import DISTINCT
 from constrained.engine.captures import CaptureGraph, CaptureTracker
-from constrained.engine.distinct import DistinctAutomaton
 from constrained.engine.lowering import lower
 from constrained.engine.open_vocabulary import LiveTokens
 from constrained.engine.vocabulary_tables import VocabularyTrie, trie_of
 from constrained.errors import GrammarLimitError, UnsatisfiableGrammarError
 from constrained.grammar.flat import from_flat, to_flat
-from constrained.grammar.ir import Distinct, RuleSet, TokenReference, walk
+from constrained.grammar.ir import RuleSet, TokenReference
 from constrained.kernel.automaton import Automaton, ThreadLimitReached
 from constrained.kernel.mask_walk import StaleState, TokenAutomaton, WalkLimitReached
 from constrained.limits import Limits
@@ -79,7 +77,7 @@ class CompiledGrammar:
             automaton = Automaton(self.program, limits.max_threads)
         except ThreadLimitReached as error:
             raise limit_error(error, self) from None
-        base = TokenAutomaton(
+        self.automaton = TokenAutomaton(
             automaton,
             self.tables.trie,
             list(tokenizer_info.stop_token_ids),
@@ -89,9 +87,6 @@ class CompiledGrammar:
             limits.max_walk_nodes,
             self.by_id_only,
         )
-        self.automaton: TokenAutomaton | DistinctAutomaton = base
-        if DISTINCT in self.program.rule_names:
-            self.automaton = self._with_different_items(base)
         self._budget = min(FIRST_BUDGET, limits.max_automaton_bytes)
         self._looks = 0
         self._started = 0
@@ -104,22 +99,7 @@ class CompiledGrammar:
                     hint="the vocabulary has bytes only inside longer tokens; allow a text it can write",
                 )
 
-    def _with_different_items(self, base: TokenAutomaton) -> DistinctAutomaton:
-        program = self.program
-        mark = program.rule_names.index(DISTINCT)
-        marks = frozenset(p for p, rule in enumerate(program.position_rule) if rule == mark)
-        arrays = [node for rule in self.rules.rules.values() for node in walk(rule) if isinstance(node, Distinct)]
-        found = DistinctAutomaton(base, marks, all(array.endless for array in arrays), self.tables, self.limits)
-        if found.shortest(found.start(), 1) is None:
-            raise UnsatisfiableGrammarError("no text fits the grammar: there are too few different items for an array")
-        return found
-
     # ---- the state-level API -------------------------------------------------------------------------
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the kernel's automaton alone decides, so that its batch calls may be used."""
-        return self.live is None and isinstance(self.automaton, TokenAutomaton)
 
     @property
     def start_state(self) -> int:

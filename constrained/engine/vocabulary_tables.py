@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 import weakref
 
-from constrained.engine.distinct_tokens import SortedTokens
 from constrained.errors import GrammarError
 from constrained.grammar.ir import TokenReference
 from constrained.kernel.token_trie import TokenTrie
@@ -21,20 +20,12 @@ __all__ = ["VocabularyTrie", "trie_of"]
 class VocabularyTrie:
     """A ``TokenTrie`` with the vocabulary it was made from. ``info`` is immutable, the trie grows class tries."""
 
-    __slots__ = ("__weakref__", "_nameable", "_sorted", "info", "trie")
+    __slots__ = ("__weakref__", "_nameable", "info", "trie")
 
     def __init__(self, info: TokenizerInfo) -> None:
         self.info = info
         self._nameable: frozenset[int] | None = None
-        self._sorted: SortedTokens | None = None
         self.trie = TokenTrie(info.token_data, info.token_offsets)
-
-    @property
-    def sorted(self) -> SortedTokens:
-        """The tokens in the order of their bytes, made when first asked for."""
-        if self._sorted is None:
-            self._sorted = SortedTokens(self.info)
-        return self._sorted
 
     def resolve(self, reference: TokenReference) -> frozenset[int]:
         """The ids a token reference means. Raises ``GrammarError`` for a token that the vocabulary lacks."""

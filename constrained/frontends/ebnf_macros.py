@@ -1,9 +1,9 @@
 r"""Macros of the EBNF dialect: ``Name(arguments)`` where no rule has that name.
 
-``Token`` and ``ExcludeToken`` are XGrammar's; ``AnyTextUntil``, ``Bytes``, ``ByteDfa``, ``Capture``, ``Distinct``,
-``NotFollowedBy`` and ``Unordered`` write the nodes of the grammar IR that have no other notation, so that every grammar
-can be printed and read again. Arguments are strings, integers, ``true``/``false`` and tuples of these, by position or
-as ``name=value``, as in XGrammar.
+``Token`` and ``ExcludeToken`` are XGrammar's; ``AnyTextUntil``, ``Bytes``, ``ByteDfa``, ``NotFollowedBy`` and
+``Unordered`` write the nodes of the grammar IR that have no other notation, so that every grammar can be printed and
+read again. Arguments are strings, integers, ``true``/``false`` and tuples of these, by position or as ``name=value``,
+as in XGrammar.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from ..errors import GrammarError, GrammarSyntaxError, echo
 from ..grammar import combinators as make
-from ..grammar.ir import ByteDfa, Distinct, Expr, NotFollowedBy, Unordered
+from ..grammar.ir import ByteDfa, Expr, NotFollowedBy, Unordered
 from .text import SIMPLE_ESCAPES, Source, unescape
 
 __all__ = ["MACROS", "REFUSED", "Arguments"]
@@ -164,17 +164,6 @@ def _capture(arguments: Arguments) -> Expr:
     return arguments.build(lambda: make.capture(str(name), arguments.reference(str(rule))))
 
 
-def _distinct(arguments: Arguments) -> Expr:
-    arguments.only("endless")
-    values = arguments.values
-    if not 1 <= len(values) <= 2 or not all(isinstance(value, str) for value in values):
-        arguments.fail('takes the name of a rule and what closes the array, as in Distinct("items", "]")')
-    close = str(values[1]).encode() if len(values) == 2 else b"]"
-    if not close.endswith(b"]"):
-        arguments.fail("what closes the array ends with ]")
-    return Distinct(arguments.reference(str(values[0])), close, arguments.flag("endless", False))
-
-
 def _bytes(arguments: Arguments) -> Expr:
     arguments.only()
     if len(arguments.values) != 1 or not isinstance(arguments.values[0], str):
@@ -246,7 +235,6 @@ MACROS: dict[str, Callable[[Arguments], Expr]] = {
     "ByteDfa": _byte_dfa,
     "Bytes": _bytes,
     "Capture": _capture,
-    "Distinct": _distinct,
     "ExcludeToken": _exclude_token,
     "NotFollowedBy": _not_followed_by,
     "Token": _token,

@@ -15,7 +15,6 @@ from constrained.grammar.ir import (
     Capture,
     CharClass,
     Choice,
-    Distinct,
     Expr,
     Literal,
     NotFollowedBy,
@@ -76,8 +75,6 @@ def _entry(node: Expr, parts: tuple[int, ...]) -> tuple[Any, ...]:
         return ("repeat", parts[0], node.minimum, node.maximum)
     if isinstance(node, Capture):
         return ("capture", parts[0], node.name)
-    if isinstance(node, Distinct):
-        return ("distinct", parts[0], node.close, node.endless)
     if isinstance(node, Unordered):
         return ("unordered", parts, tuple(sorted(node.required)), node.free is not None, node.minimum, node.maximum)
     if isinstance(node, TokenReference):
@@ -108,8 +105,6 @@ def from_flat(flat: Flat) -> RuleSet:
             nodes.append(Repeat(nodes[entry[1]], entry[2], entry[3]))
         elif tag == "capture":
             nodes.append(Capture(entry[2], nodes[entry[1]]))
-        elif tag == "distinct":
-            nodes.append(Distinct(nodes[entry[1]], entry[2], entry[3]))
         elif tag == "unordered":
             parts = [nodes[i] for i in entry[1]]
             free = parts.pop() if entry[3] else None

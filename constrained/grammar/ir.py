@@ -20,7 +20,6 @@ __all__ = [
     "Capture",
     "CharClass",
     "Choice",
-    "Distinct",
     "Expr",
     "Literal",
     "NotFollowedBy",
@@ -96,25 +95,6 @@ class Capture:
     body: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Distinct:
-    """A JSON array whose items are pairwise different values: ``body``, which begins with the opening bracket and holds
-    everything before the closing one, then ``close``, which ends with it.
-
-    Equality is JSON Schema's: 1 and 1.0 are equal, the order of members and the spelling of strings do not matter. The
-    grammar around it must never leave open whether a text at one place is read as this or as an array whose items may
-    be equal: whatever ways of reading are alive agree. ``engine.distinct`` holds the values seen, outside of the
-    automaton.
-
-    ``endless`` promises that at the place of every item, and behind a quotation mark that begins one, more values can
-    follow than a text can hold. It saves work; without it they are searched for.
-    """
-
-    body: Expr
-    close: bytes = b"]"
-    endless: bool = False
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
     """The rule of this name."""
@@ -184,7 +164,7 @@ class NotFollowedBy:
 
 Expr = (
     Literal | CharClass | Sequence | Choice | Repeat | Unordered | Reference | TokenReference | AnyTextUntil | ByteDfa
-    | Capture | Distinct | NotFollowedBy
+    | Capture | NotFollowedBy
 )
 
 
@@ -194,7 +174,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
         return expr.items
     if isinstance(expr, Choice):
         return expr.options
-    if isinstance(expr, (Repeat, Capture, Distinct)):
+    if isinstance(expr, (Repeat, Capture)):
         return (expr.body,)
     if isinstance(expr, Unordered):
         return (*expr.items, expr.separator) if expr.free is None else (*expr.items, expr.separator, expr.free)

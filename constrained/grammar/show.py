@@ -17,7 +17,6 @@ from .ir import (
     Capture,
     CharClass,
     Choice,
-    Distinct,
     Expr,
     Literal,
     NotFollowedBy,
@@ -80,7 +79,7 @@ def _shared(rule_set: RuleSet) -> list[Expr]:
     while stack:
         node = stack.pop()
         count = uses[id(node)] = uses.get(id(node), 0) + 1
-        if isinstance(node, (Unordered, Capture, Distinct)):
+        if isinstance(node, (Unordered, Capture)):
             for part in children(node):
                 if id(part) not in parts and not isinstance(part, Reference):
                     parts.add(id(part))
@@ -149,13 +148,9 @@ class _Printer:
             written.append(self.names[expr.name])
         elif isinstance(expr, Unordered):
             written.append(self._unordered(expr))
-        elif isinstance(expr, (Capture, Distinct)):
+        elif isinstance(expr, Capture):
             body = self.names[expr.body.name] if isinstance(expr.body, Reference) else self.named[id(expr.body)]
-            if isinstance(expr, Capture):
-                written.append(f'Capture({_literal(expr.name.encode())}, "{body}")')
-            else:
-                endless = ", endless=true" if expr.endless else ""
-                written.append(f'Distinct("{body}", {_literal(expr.close)}{endless})')
+            written.append(f'Capture({_literal(expr.name.encode())}, "{body}")')
         else:
             written.append(_leaf(expr))
 
