@@ -59,6 +59,10 @@ class Limits:
     max_schema_alternatives: int = 20_000
     """Alternatives that the combinators of one JSON Schema may make in all. About 5 us each."""
 
+    max_distinct_items: int = 10_000
+    """Items of one array with ``uniqueItems`` whose values are no short list: longer ones are not written, and
+    ``minItems`` above it is refused. Each step at an item's beginning looks at all that were seen: 0.2 us each."""
+
     max_indentation: int = 64
     """Columns of blocks in a Lark grammar with an indenter; deeper ones are refused. Each has rules of its own."""
 

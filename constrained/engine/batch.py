@@ -150,7 +150,7 @@ class BatchGrammarMatcher:
         results = [False] * n
         fast = [i for i, (m, t) in enumerate(zip(matchers, token_ids, strict=True))
                 if m._quick and not m._terminated and not m._without_stop and 0 <= t < m._auto.vocab_size]
-        automata = [matchers[i]._auto for i in fast]
+        automata: list[Any] = [matchers[i]._auto for i in fast]
         handles = array("q", [matchers[i]._state for i in fast])
         tokens = array("i", [token_ids[i] for i in fast])
         out = array("q", bytes(8 * len(fast)))

@@ -19,6 +19,7 @@ from constrained.grammar.ir import (
     Capture,
     CharClass,
     Choice,
+    Distinct,
     Expr,
     Literal,
     NotFollowedBy,
@@ -50,14 +51,17 @@ _EPSILON, _TOKENS = 1, 3
 
 
 def build_network(
-    rules: RuleSet, limits: Limits, resolve_tokens: Callable[[TokenReference], frozenset[int]]
+    rules: RuleSet, limits: Limits, resolve_tokens: Callable[[TokenReference], frozenset[int]],
+    mark: Callable[[], frozenset[int] | None] = lambda: None,
 ) -> Network:
     """Positions for the rules reachable from the root; rule 0 is the root.
+
+    ``mark``: asked at each ``Distinct`` for the token that begins it; None leaves its condition out.
 
     Raises ``GrammarLimitError`` beyond ``max_positions``; whatever ``resolve_tokens`` raises goes through.
     """
     try:
-        return _Writer(rules, limits, resolve_tokens).run(rules.root)
+        return _Writer(rules, limits, resolve_tokens, mark).run(rules.root)
     except NetworkTooLarge:
         raise GrammarLimitError("max_positions", limits.max_positions, "the grammar is too large") from None
     except RepeatTooLarge as error:
@@ -68,24 +72,28 @@ class _Writer(RuleWriter):
     """Writes the rarer nodes."""
 
     def __init__(self, rules: RuleSet, limits: Limits,
-                 resolve_tokens: Callable[[TokenReference], frozenset[int]]) -> None:
+                 resolve_tokens: Callable[[TokenReference], frozenset[int]],
+                 mark: Callable[[], frozenset[int] | None]) -> None:
         named = rules.rules if isinstance(rules.rules, dict) else dict(rules.rules)
         super().__init__(named, KINDS, limits.max_positions, limits.max_repeat, char_template)
         self.resolve_tokens = resolve_tokens
+        self.mark = mark
         self.token_set_ids: dict[frozenset[int], int] = {}
         self.guard_ids: dict[tuple[int, frozenset[int]], int] = {}  # by identity of what the network keeps alive
 
     def other(self, node: Expr, start: int, end: int, origin: int) -> None:
         """Spell ``node`` between two positions."""
         if isinstance(node, TokenReference):
-            tokens = self.resolve_tokens(node)
-            known = self.token_set_ids.setdefault(tokens, len(self.token_set_ids))
-            if known == len(self.net.token_sets):
-                self.net.token_sets.append(tokens)
-            self.edge(start, _TOKENS, known, 0, end)
+            self.tokens(self.resolve_tokens(node), start, end)
         elif isinstance(node, AnyTextUntil):
             self.write(text_until(node.stops, node.consume, node.excludes, node.max_chars), start, end, origin)
         elif isinstance(node, Capture):
+            self.write(node.body, start, end, origin)
+        elif isinstance(node, Distinct):
+            mark = self.mark()
+            if mark is not None:
+                start, before = self.position(origin), start
+                self.tokens(mark, before, start)
             self.write(node.body, start, end, origin)
         elif isinstance(node, NotFollowedBy):
             known = self.guard_ids.setdefault((id(node.dfa), node.at_end), len(self.net.guard_dfas))
@@ -98,8 +106,15 @@ class _Writer(RuleWriter):
         else:  # pragma: no cover - the IR is closed
             raise TypeError(f"not an expression: {node!r}")
 
+    def tokens(self, tokens: frozenset[int], start: int, end: int) -> None:
+        """An edge that reads one of ``tokens``."""
+        known = self.token_set_ids.setdefault(tokens, len(self.token_set_ids))
+        if known == len(self.net.token_sets):
+            self.net.token_sets.append(tokens)
+        self.edge(start, _TOKENS, known, 0, end)
+
     def parts_of(self, node: Expr) -> tuple[int, tuple[Any, ...]]:
         """How many leaves a node has of its own, and its sub-expressions."""
-        if isinstance(node, Capture):
+        if isinstance(node, (Capture, Distinct)):
             return 0, (node.body,)
         return (LARGE if isinstance(node, (AnyTextUntil, NotFollowedBy)) else 1), children(node)

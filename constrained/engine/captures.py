@@ -32,6 +32,7 @@ from constrained.grammar.ir import (
     Capture,
     CharClass,
     Choice,
+    Distinct,
     Expr,
     Literal,
     NotFollowedBy,
@@ -185,6 +186,8 @@ class CaptureGraph:
             ops.append((OPEN, expr.name, opened))
             self.ops[closed].append((CLOSE, expr.name, end))
             self.waiting.append((expr.body, opened, closed))
+        elif isinstance(expr, Distinct):  # what it forbids the matcher has not let through
+            self.waiting.append((expr.body, start, end))
         elif isinstance(expr, Repeat):
             self.repeat(expr, start, end)
         elif isinstance(expr, Unordered):

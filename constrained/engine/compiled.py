@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from constrained.engine.captures import CaptureGraph, CaptureTracker
+from constrained.engine.distinct.build import distinct_automaton
 from constrained.engine.lowering import lower
 from constrained.engine.open_vocabulary import LiveTokens
 from constrained.engine.vocabulary_tables import VocabularyTrie, trie_of
@@ -28,6 +29,7 @@ from constrained.limits import Limits
 from constrained.vocabulary import TokenizerInfo
 
 if TYPE_CHECKING:
+    from constrained.engine.distinct.automaton import DistinctAutomaton
     from constrained.engine.matcher import GrammarMatcher
 
 __all__ = ["CompiledGrammar", "StaleState", "compile_rules", "limit_error"]
@@ -69,7 +71,14 @@ class CompiledGrammar:
                 named.update(ids)
             return ids
 
-        self.program = lower(rules, limits, unspellable=tokenizer_info.unspellable_bytes, resolve_tokens=resolve)
+        has_distinct = False
+
+        def mark() -> None:
+            nonlocal has_distinct
+            has_distinct = True
+
+        self.program = lower(rules, limits, unspellable=tokenizer_info.unspellable_bytes, resolve_tokens=resolve,
+                             mark=mark)
         # an added token that the grammar names is meant by its id: elsewhere it is no text
         self.by_id_only = frozenset(named & tokenizer_info.added_token_ids)
         self._graph: CaptureGraph | None = None
@@ -77,7 +86,7 @@ class CompiledGrammar:
             automaton = Automaton(self.program, limits.max_threads)
         except ThreadLimitReached as error:
             raise limit_error(error, self) from None
-        self.automaton = TokenAutomaton(
+        self.automaton: TokenAutomaton | DistinctAutomaton = TokenAutomaton(
             automaton,
             self.tables.trie,
             list(tokenizer_info.stop_token_ids),
@@ -87,6 +96,9 @@ class CompiledGrammar:
             limits.max_walk_nodes,
             self.by_id_only,
         )
+        if has_distinct:
+            self.automaton = distinct_automaton(rules, self.program, self.automaton, self.tables, self.by_id_only,
+                                                limits)
         self._budget = min(FIRST_BUDGET, limits.max_automaton_bytes)
         self._looks = 0
         self._started = 0
@@ -98,6 +110,11 @@ class CompiledGrammar:
                     "no text of the grammar can be spelled with the tokens of this vocabulary",
                     hint="the vocabulary has bytes only inside longer tokens; allow a text it can write",
                 )
+
+    @property
+    def by_address(self) -> bool:
+        """Whether masks may be written straight to memory: a closed vocabulary, and no ``Distinct`` in the grammar."""
+        return self.live is None and isinstance(self.automaton, TokenAutomaton)
 
     # ---- the state-level API -------------------------------------------------------------------------
 

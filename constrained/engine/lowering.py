@@ -33,12 +33,15 @@ def lower(
     *,
     unspellable: frozenset[int] = frozenset(),
     resolve_tokens: Callable[[TokenReference], frozenset[int]] = lambda reference: frozenset(),
+    mark: Callable[[], frozenset[int] | None] = lambda: None,
 ) -> Program:
     """The program of ``rules`` for a vocabulary in which no token has a byte of ``unspellable``.
 
+    ``mark``: asked at each ``Distinct`` for a token that is read where it begins; None leaves its condition out.
+
     Raises ``GrammarLimitError`` and ``UnsatisfiableGrammarError``.
     """
-    net = build_network(rules, limits, resolve_tokens)
+    net = build_network(rules, limits, resolve_tokens, mark)
     try:
         return _finish(net, limits, unspellable)
     except NetworkTooLarge:

@@ -78,7 +78,7 @@ class GrammarMatcher:
         # ``_row`` is known to lie at ``_address``; it is only ever set where ``_quick`` is.
         self._fill_at = self._auto.fill_at
         self._next_state = self._auto.next
-        self._quick = NATIVE and compiled.live is None and not self._stops_given
+        self._quick = NATIVE and compiled.by_address and not self._stops_given
         self._array: Any = self  # nobody's bitmask; None is one that callers pass
         self._row = 0
         self._address = 0

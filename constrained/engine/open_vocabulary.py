@@ -15,6 +15,7 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from typing import Any
 
+from constrained.engine.distinct.automaton import DistinctAutomaton
 from constrained.errors import GrammarLimitError
 from constrained.kernel.mask_walk import TokenAutomaton
 from constrained.limits import Limits
@@ -26,7 +27,7 @@ __all__ = ["LiveTokens"]
 class LiveTokens:
     """Verdicts on states of one epoch of an automaton."""
 
-    def __init__(self, automaton: TokenAutomaton, info: TokenizerInfo, limits: Limits) -> None:
+    def __init__(self, automaton: TokenAutomaton | DistinctAutomaton, info: TokenizerInfo, limits: Limits) -> None:
         self.automaton = automaton
         self.stops = frozenset(info.stop_token_ids)
         self.limits = limits

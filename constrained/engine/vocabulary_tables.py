@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import threading
 import weakref
+from typing import TYPE_CHECKING
 
 from constrained.errors import GrammarError
 from constrained.grammar.ir import TokenReference
 from constrained.kernel.token_trie import TokenTrie
 from constrained.vocabulary import TokenizerInfo
+
+if TYPE_CHECKING:
+    from constrained.engine.distinct.texts import VocabularyTexts
 
 __all__ = ["VocabularyTrie", "trie_of"]
 
@@ -20,12 +24,22 @@ __all__ = ["VocabularyTrie", "trie_of"]
 class VocabularyTrie:
     """A ``TokenTrie`` with the vocabulary it was made from. ``info`` is immutable, the trie grows class tries."""
 
-    __slots__ = ("__weakref__", "_nameable", "info", "trie")
+    __slots__ = ("__weakref__", "_nameable", "_texts", "info", "trie")
 
     def __init__(self, info: TokenizerInfo) -> None:
         self.info = info
         self._nameable: frozenset[int] | None = None
+        self._texts: VocabularyTexts | None = None
         self.trie = TokenTrie(info.token_data, info.token_offsets)
+
+    @property
+    def texts(self) -> VocabularyTexts:
+        """What grammars with ``Distinct`` ask of the tokens; made on first use."""
+        if self._texts is None:
+            from constrained.engine.distinct.texts import VocabularyTexts
+
+            self._texts = VocabularyTexts(self.info)
+        return self._texts
 
     def resolve(self, reference: TokenReference) -> frozenset[int]:
         """The ids a token reference means. Raises ``GrammarError`` for a token that the vocabulary lacks."""

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from ..errors import GrammarError, GrammarSyntaxError, echo
 from ..grammar import combinators as make
-from ..grammar.ir import ByteDfa, Expr, NotFollowedBy, Unordered
+from ..grammar.ir import ByteDfa, Distinct, Expr, NotFollowedBy, Unordered
 from .text import SIMPLE_ESCAPES, Source, unescape
 
 __all__ = ["MACROS", "REFUSED", "Arguments"]
@@ -164,6 +164,13 @@ def _capture(arguments: Arguments) -> Expr:
     return arguments.build(lambda: make.capture(str(name), arguments.reference(str(rule))))
 
 
+def _distinct(arguments: Arguments) -> Expr:
+    arguments.only()
+    if len(arguments.values) != 1 or not isinstance(arguments.values[0], str):
+        arguments.fail('takes the name of a rule whose texts are JSON arrays or objects, as in Distinct("names")')
+    return Distinct(arguments.reference(arguments.values[0]))
+
+
 def _bytes(arguments: Arguments) -> Expr:
     arguments.only()
     if len(arguments.values) != 1 or not isinstance(arguments.values[0], str):
@@ -235,6 +242,7 @@ MACROS: dict[str, Callable[[Arguments], Expr]] = {
     "ByteDfa": _byte_dfa,
     "Bytes": _bytes,
     "Capture": _capture,
+    "Distinct": _distinct,
     "ExcludeToken": _exclude_token,
     "NotFollowedBy": _not_followed_by,
     "Token": _token,

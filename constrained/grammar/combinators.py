@@ -26,6 +26,7 @@ from .ir import (
     Capture,
     CharClass,
     Choice,
+    Distinct,
     Expr,
     Literal,
     NotFollowedBy,
@@ -60,8 +61,8 @@ LAST_CODE_POINT = 0x10FFFF
 _SURROGATES = (0xD800, 0xDFFF)
 _FLATTEN = 8
 _JOIN = 4096
-_NODES = frozenset((AnyTextUntil, ByteDfa, Capture, CharClass, Choice, Literal, NotFollowedBy, Reference, Repeat,
-                    Sequence, TokenReference, Unordered))
+_NODES = frozenset((AnyTextUntil, ByteDfa, Capture, CharClass, Choice, Distinct, Literal, NotFollowedBy, Reference,
+                    Repeat, Sequence, TokenReference, Unordered))
 _EMPTY = Literal(b"")
 _NOTHING = Choice(())
 _ANY = CharClass(((0, 0xD7FF), (0xE000, LAST_CODE_POINT)))

@@ -15,6 +15,7 @@ from constrained.grammar.ir import (
     Capture,
     CharClass,
     Choice,
+    Distinct,
     Expr,
     Literal,
     NotFollowedBy,
@@ -73,6 +74,8 @@ def _entry(node: Expr, parts: tuple[int, ...]) -> tuple[Any, ...]:
         return ("choice", parts)
     if isinstance(node, Repeat):
         return ("repeat", parts[0], node.minimum, node.maximum)
+    if isinstance(node, Distinct):
+        return ("distinct", parts[0])
     if isinstance(node, Capture):
         return ("capture", parts[0], node.name)
     if isinstance(node, Unordered):
@@ -103,6 +106,8 @@ def from_flat(flat: Flat) -> RuleSet:
             nodes.append(Choice(tuple(nodes[i] for i in entry[1])))
         elif tag == "repeat":
             nodes.append(Repeat(nodes[entry[1]], entry[2], entry[3]))
+        elif tag == "distinct":
+            nodes.append(Distinct(nodes[entry[1]]))
         elif tag == "capture":
             nodes.append(Capture(entry[2], nodes[entry[1]]))
         elif tag == "unordered":

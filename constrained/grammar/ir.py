@@ -20,6 +20,7 @@ __all__ = [
     "Capture",
     "CharClass",
     "Choice",
+    "Distinct",
     "Expr",
     "Literal",
     "NotFollowedBy",
@@ -95,6 +96,19 @@ class Capture:
     body: Expr
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Distinct:
+    """The texts of ``body`` in which nothing comes twice: JSON arrays without equal items, objects without equal names.
+
+    Items are compared as JSON Schema compares values: numbers by value, objects without regard to order (of a name that
+    is written twice the last counts). Every text of ``body`` must be one JSON array or object. Whoever writes this sees
+    to it that between two items another one always can follow where one must: ``engine.distinct`` looks to the end of
+    an item, not of the array.
+    """
+
+    body: Expr
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
     """The rule of this name."""
@@ -164,7 +178,7 @@ class NotFollowedBy:
 
 Expr = (
     Literal | CharClass | Sequence | Choice | Repeat | Unordered | Reference | TokenReference | AnyTextUntil | ByteDfa
-    | Capture | NotFollowedBy
+    | Capture | Distinct | NotFollowedBy
 )
 
 
@@ -174,7 +188,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
         return expr.items
     if isinstance(expr, Choice):
         return expr.options
-    if isinstance(expr, (Repeat, Capture)):
+    if isinstance(expr, (Repeat, Capture, Distinct)):
         return (expr.body,)
     if isinstance(expr, Unordered):
         return (*expr.items, expr.separator) if expr.free is None else (*expr.items, expr.separator, expr.free)

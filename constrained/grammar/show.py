@@ -17,6 +17,7 @@ from .ir import (
     Capture,
     CharClass,
     Choice,
+    Distinct,
     Expr,
     Literal,
     NotFollowedBy,
@@ -79,7 +80,7 @@ def _shared(rule_set: RuleSet) -> list[Expr]:
     while stack:
         node = stack.pop()
         count = uses[id(node)] = uses.get(id(node), 0) + 1
-        if isinstance(node, (Unordered, Capture)):
+        if isinstance(node, (Unordered, Capture, Distinct)):
             for part in children(node):
                 if id(part) not in parts and not isinstance(part, Reference):
                     parts.add(id(part))
@@ -148,12 +149,12 @@ class _Printer:
             written.append(self.names[expr.name])
         elif isinstance(expr, Unordered):
             written.append(self._unordered(expr))
-        elif isinstance(expr, Capture):
+        elif isinstance(expr, (Capture, Distinct)):
             body = self.names[expr.body.name] if isinstance(expr.body, Reference) else self.named[id(expr.body)]
-            written.append(f'Capture({_literal(expr.name.encode())}, "{body}")')
+            name = f"{_literal(expr.name.encode())}, " if isinstance(expr, Capture) else ""
+            written.append(f'{type(expr).__name__}({name}"{body}")')
         else:
             written.append(_leaf(expr))
-
 
     def _unordered(self, expr: Unordered) -> str:
         """The macro; its parts have rules of their own."""

@@ -18,6 +18,7 @@ from constrained.errors import GrammarError, echo
 from constrained.grammar.ir import (
     AnyTextUntil,
     ByteDfa,
+    Distinct,
     Expr,
     Literal,
     NotFollowedBy,
@@ -33,7 +34,7 @@ from constrained.vocabulary.tokenizer_info import TokenizerInfo
 
 __all__ = ["XGrammarCompiler"]
 
-UNSAID = (AnyTextUntil, ByteDfa, NotFollowedBy, TokenReference, Unordered)
+UNSAID = (AnyTextUntil, ByteDfa, Distinct, NotFollowedBy, TokenReference, Unordered)
 
 
 class XGrammarCompiler(PeerCompiler):

@@ -16,7 +16,9 @@ from typing import Any
 
 from constrained.errors import GrammarLimitError, echo
 from constrained.frontends.json_schema.arrays import ArrayShape
+from constrained.frontends.json_schema.distinct_items import different_items, names_suffice
 from constrained.frontends.json_schema.expressions import FALSE
+from constrained.frontends.json_schema.finite_values import finite_values
 from constrained.frontends.json_schema.given import all_names, name_key
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.numbers import ANY_NUMBER, NumberShape
@@ -26,7 +28,18 @@ from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.spelling import json_literal
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 from constrained.frontends.json_schema.witnesses import casts, harmless, members_of, partitions
-from constrained.grammar.ir import CharClass, Choice, Expr, Literal, Reference, Repeat, RuleSet, Sequence, Unordered
+from constrained.grammar.ir import (
+    CharClass,
+    Choice,
+    Distinct,
+    Expr,
+    Literal,
+    Reference,
+    Repeat,
+    RuleSet,
+    Sequence,
+    Unordered,
+)
 
 __all__ = ["Emitter"]
 
@@ -251,13 +264,24 @@ class Emitter:
         cells = () if closed else shape.others
         if shape.exists:
             return self.with_witnesses(shape, members, cells, declared)
+        required = sum(1 for _, needed in members if needed)
+        # a free name may be written twice, and counts once: where two or more must stand, names are compared
+        compared = bool(cells) and shape.minimum > required + 1
+        if compared:
+            cells = self.spelled_out(cells, members, declared)
         free = self.free_member(cells, declared)
-        least, most = self.counts(shape, members, free, 0)
+        compared = compared and free is not None
+        if compared and not names_suffice(self, cells, declared, shape.minimum - required):
+            raise NotEnforced("minProperties counts undeclared members of which there are few names",
+                              "declare the properties, or require them by name")
+        least, most = self.counts(shape, members, free, 0, compared=compared)
         if self.policy.property_order == "any":
-            return self.in_any_order(members, free, least, most)
-        if least or most is not None:
-            return self.in_stages([*members, (free, None)], least, most)
-        return self.in_order(members, free)
+            found = self.in_any_order(members, free, least, most)
+        elif least or most is not None:
+            found = self.in_stages([*members, (free, None)], least, most)
+        else:
+            found = self.in_order(members, free)
+        return Distinct(found) if compared else found
 
     def with_witnesses(self, shape: ObjectShape, members: list[tuple[Expr, bool]], cells: tuple[Cell, ...],
                        declared: list[str]) -> Expr:
@@ -316,16 +340,28 @@ class Emitter:
         self.free_members[key] = found
         return found
 
+    def spelled_out(self, cells: tuple[Cell, ...], members: list[tuple[Expr, bool]],
+                    declared: list[str]) -> tuple[Cell, ...]:
+        """``cells`` without those of few names, which become members that may stand."""
+        left: list[Cell] = []
+        for names, expression in cells:
+            few = names.exclude_values(declared).enumerated(MAX_DIFFERENT_ITEMS, self.normaliser.limits)
+            if few is None:
+                left.append((names, expression))
+            elif not self.normaliser.is_empty(expression):
+                members += [(self.member(name, expression), False) for name in few]
+                declared += few
+        return tuple(left)
+
     def counts(self, shape: ObjectShape, members: list[tuple[Expr, bool]], free: Expr | None,
-               witnesses: int) -> tuple[int, int | None]:
+               witnesses: int, *, compared: bool = False) -> tuple[int, int | None]:
         """How many members must and may be written; (0, None) where the rest says it already."""
         required = sum(1 for _, needed in members if needed) + witnesses
         least = shape.minimum if shape.minimum > required else 0
         most = shape.maximum
         if most is not None and free is None and most >= len(members) + witnesses:
             most = None
-        if least > required + 1 and free is not None:
-            # a free name may be written twice, and counts once
+        if least > required + 1 and free is not None and not compared:
             raise NotEnforced(
                 "minProperties counts undeclared members, which may repeat a name",
                 "declare the properties, or require them by name")
@@ -517,12 +553,10 @@ class Emitter:
         return options
 
     def different_items(self, shape: ArrayShape) -> Expr:
-        """``uniqueItems`` over a finite set of values: each at most once, in any order."""
+        """``uniqueItems``: of a finite set of values each at most once, in any order; else see ``distinct_items``."""
         values = None if shape.prefix or shape.contains else self.finite(shape.rest)
         if values is None:
-            raise NotEnforced(
-                "uniqueItems over items that are not a finite set",
-                "list the items' values with enum, or drop uniqueItems")
+            return different_items(self, shape, self.finite)
         items = tuple(self.inner(self.normaliser.constant(value)) for value in values)
         if not items or shape.minimum > len(items):
             return self.bracketed(b"[", None, b"]", may_be_empty=True) if shape.minimum == 0 else NOTHING
@@ -530,22 +564,8 @@ class Emitter:
         return self.bracketed(b"[", group, b"]", may_be_empty=shape.minimum == 0)
 
     def finite(self, expression: int) -> list[Any] | None:
-        """All values of an expression, if it is plain that they are few scalars."""
-        d = self.normaliser.denote(expression)
-        if d.arrays or d.objects:
-            return None
-        values: list[Any] = [None] if d.null else []
-        values += [value for bit, value in ((1, False), (2, True)) if d.booleans & bit]
-        shapes: tuple[tuple[StringShape, ...] | tuple[NumberShape, ...], ...] = (d.strings, d.numbers)
-        for kind in shapes:
-            different: dict[Any, None] = {}
-            for shape in kind:
-                found = shape.enumerated(MAX_DIFFERENT_ITEMS)
-                if found is None:
-                    return None
-                different.update(dict.fromkeys(found))
-            values.extend(different)
-        return values if len(values) <= MAX_DIFFERENT_ITEMS else None
+        """All values of an expression, if it is plain that they are few."""
+        return finite_values(self.normaliser, expression, MAX_DIFFERENT_ITEMS, strict=self.strict)
 
 
 def _looser_objects(shape: ObjectShape) -> Iterator[ObjectShape]:

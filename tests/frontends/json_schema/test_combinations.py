@@ -105,10 +105,10 @@ def test_values_are_judged_right(schema: Any, valid: list[Any], invalid: list[An
 
 
 REFUSED = [
-    ({"properties": {"a": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}}},
-     "/properties/a/uniqueItems"),
+    ({"properties": {"a": {"type": "array", "items": {"type": "string"}, "contains": {"const": "x"}, "maxContains": 1,
+                           "uniqueItems": True}}}, "/properties/a/uniqueItems"),
     ({"properties": {"a": {"not": {"uniqueItems": True}}}}, "/properties/a/not"),
-    ({"items": {"minProperties": 4}}, "/items/minProperties"),
+    ({"items": {"minProperties": 4, "not": {"additionalProperties": {"type": "integer"}}}}, "/items/minProperties"),
 ]
 
 

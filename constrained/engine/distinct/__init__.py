@@ -1,0 +1,1 @@
+"""Grammars with ``Distinct`` nodes: arrays without equal items, objects without equal names."""

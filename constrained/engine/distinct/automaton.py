@@ -1,0 +1,454 @@
+"""The automaton of a grammar with ``Distinct`` nodes: two ordinary automata and readers beside them.
+
+Idea
+    *relaxed* knows nothing of the condition: its masks and steps are those of any grammar. *exact* reads a mark where
+    a ``Distinct`` begins. A state is a state of relaxed and a set of pairs (reader, state of exact): the ways to read
+    the text so far under which nothing came twice. A pair lives while its item can still be completed as a new one
+    (a search that nearly always ends at its first byte, since any byte that leads away from all that was seen will do).
+
+    The mask is relaxed's less the tokens that no pair survives. Those are found without looking at the others: a walk
+    over the vocabulary along what the readers have seen, and the few tokens that reach into a second item.
+
+Data
+    A handle is ``epoch << 32 | index`` into the table of states, 0 is dead, as for ``TokenAutomaton``; both automata
+    begin new epochs together with this one. exact's vocabulary is the 256 bytes, the mark, and the tokens that the
+    grammar names.
+
+Cost: a first step 5-10 us, a first mask inside such an array 20-500 us, known ones a look-up and a copy.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from constrained.engine.distinct.reader import BLANKS, DEAD, Reader
+from constrained.engine.distinct.texts import VocabularyTexts, ids_of
+from constrained.kernel.mask_walk import StaleState, TokenAutomaton, WalkLimitReached
+
+__all__ = ["MARK", "DistinctAutomaton"]
+
+MARK = 256
+"""The id that stands for the beginning of a ``Distinct`` in the vocabulary of *exact*."""
+
+NAMED = 257
+"""From here on: the tokens that the grammar names."""
+
+QUICK = 4_000
+"""States in which a shortest end is looked for."""
+
+_OPENING = frozenset(b"[{")
+_BYTES = [bytes((value,)) for value in range(256)]
+
+Pairs = tuple[tuple[int, int], ...]
+"""(reader's state, state of exact), sorted; none: dead."""
+
+
+class DistinctAutomaton:
+    """Stands in for a ``TokenAutomaton``: the same methods. See the module docstring."""
+
+    def __init__(self, relaxed: TokenAutomaton, exact: TokenAutomaton, texts: VocabularyTexts, named: list[int],
+                 by_id_only: frozenset[int], max_search: int) -> None:
+        self.relaxed = relaxed
+        self.exact = exact
+        self.texts = texts
+        self.named = {token: NAMED + k for k, token in enumerate(named)}
+        self.by_id_only = by_id_only
+        self.stop_ids = texts.info.stop_token_ids
+        self.max_search = max_search
+        self.vocab_size = relaxed.vocab_size
+        self.words = relaxed.words
+        self.lock = threading.RLock()
+        self.epoch = 0
+        self._reset()
+
+    def _reset(self) -> None:
+        self.epoch += 1
+        self.reader = Reader()
+        self.states: list[tuple[int, Pairs]] = [(0, ())]
+        self.ids: dict[tuple[int, Pairs], int] = {}
+        self.taken: dict[tuple[int, int], int] = {}
+        self.stepped: dict[tuple[Pairs, int], Pairs] = {}
+        self.marks: dict[int, int] = {}
+        self.first: dict[int, frozenset[int]] = {}
+        self.lives: dict[tuple[int, int], bool] = {}
+        self.banned: dict[int, tuple[int, list[int]]] = {}  # of each state: how many are allowed, and who is not
+        self.begin = self._handle(self.relaxed.start(), ((0, self.exact.start()),))
+
+    # ---- states --------------------------------------------------------------------------------------
+
+    def _handle(self, row: int, pairs: Pairs) -> int:
+        if not row or not pairs:
+            return 0
+        key = (row, pairs)
+        index = self.ids.get(key)
+        if index is None:
+            index = self.ids[key] = len(self.states)
+            self.states.append(key)
+        return self.epoch << 32 | index
+
+    def _of(self, handle: int) -> tuple[int, Pairs]:
+        if handle and handle >> 32 != self.epoch:
+            raise StaleState(handle)
+        return self.states[handle & 0xFFFFFFFF]
+
+    def _feed(self, pairs: Pairs, data: bytes) -> Pairs:
+        """The pairs after ``data``; a ``Distinct`` begins in front of a bracket."""
+        begin = 0
+        n = len(data)
+        while begin < n and pairs:
+            end = begin + 1
+            if data[begin] in _OPENING:
+                pairs = self._with_marks(pairs)
+            else:
+                while end < n and data[end] not in _OPENING:
+                    end += 1
+            pairs = self._read(pairs, data[begin:end])
+            begin = end
+        return self._living(pairs)
+
+    def _read(self, pairs: Pairs, data: bytes) -> Pairs:
+        found: dict[int, int] = {}
+        for reader, state in pairs:
+            target = self.exact.advance(state, data)  # first: the reader relies on it that this is JSON
+            if not target:
+                continue
+            after = self.reader.feed(reader, data) if reader else 0
+            if after != DEAD:
+                found[after] = self.exact.unite(found[after], target) if after in found else target
+        return tuple(sorted(found.items()))
+
+    def _with_marks(self, pairs: Pairs) -> Pairs:
+        found = dict(pairs)
+        changed = False
+        for reader, state in pairs:
+            while True:
+                marked = self.marks.get(state)
+                if marked is None:
+                    marked = self.marks[state] = self.exact.next(state, MARK)
+                if not marked:
+                    break
+                reader, state = self.reader.marked(reader), marked
+                found[reader] = self.exact.unite(found[reader], state) if reader in found else state
+                changed = True
+        return tuple(sorted(found.items())) if changed else pairs
+
+    def _living(self, pairs: Pairs) -> Pairs:
+        if all(reader == 0 for reader, _ in pairs):
+            return pairs
+        return tuple(pair for pair in pairs if self._lives(*pair))
+
+    # ---- no dead ends --------------------------------------------------------------------------------
+
+    def _first(self, state: int) -> frozenset[int]:
+        """The bytes that exact can read; a mark stands for both brackets."""
+        known = self.first.get(state)
+        if known is None:
+            ids = self.exact.allowed_ids(state)
+            known = self.first[state] = frozenset(i for i in ids if i < MARK) | (
+                _OPENING if MARK in ids else frozenset())
+        return known
+
+    def _lives(self, reader: int, state: int) -> bool:
+        """Whether the unfinished items can be completed as new ones. Raises ``WalkLimitReached``."""
+        if reader == 0 or self.reader.outlook(reader).free:
+            return True
+        start = (reader, state)
+        known = self.lives.get(start)
+        if known is not None:
+            return known
+        met = {start}
+        heap = [(self.exact.distance(state), start)]
+        while heap:
+            _, here = heappop(heap)
+            if self.lives.get(here) is False:
+                continue
+            first = self._first(here[1])
+            if self._away(here[0], first):
+                self.lives[start] = True
+                return True
+            for byte in first:
+                pairs: Pairs = (here,)
+                if byte in _OPENING:
+                    pairs = self._with_marks(pairs)
+                for pair in self._read(pairs, _BYTES[byte]):
+                    if pair[0] == 0 or self.reader.outlook(pair[0]).free or self.lives.get(pair):
+                        self.lives[start] = True
+                        return True
+                    if pair not in met:
+                        met.add(pair)
+                        heappush(heap, (self.exact.distance(pair[1]), pair))
+            if len(met) > self.max_search:
+                raise WalkLimitReached(len(met))
+        for pair in met:
+            self.lives[pair] = False
+        return False
+
+    def _away(self, reader: int, first: frozenset[int]) -> bool:
+        """Whether one of the bytes ``first`` leads away from all that was seen (brackets may begin more)."""
+        return not first - _OPENING <= self.reader.outlook(reader).bytes
+
+    # ---- masks ---------------------------------------------------------------------------------------
+
+    def _banned(self, handle: int) -> tuple[int, list[int]]:
+        """How many tokens the mask allows, and those of relaxed's mask that it does not."""
+        known = self.banned.get(handle)
+        if known is not None:
+            return known
+        row, pairs = self._of(handle)
+        bits = np.zeros((1, self.words), dtype=np.int32)
+        count = self.relaxed.fill(row, bits, 0)
+        allowed = bits[0].view(np.uint32)
+        doubtful = allowed & self._doubtful(pairs)
+        banned = {i for i in ids_of(doubtful) if not self._survives(pairs, i)}
+        if any(not self.reader.outlook(reader).calm for reader, _ in pairs):
+            banned |= {i for i in self._walked(pairs) if allowed[i >> 5] >> np.uint32(i & 31) & 1}
+        if self.relaxed.complete(row) and not self._complete(pairs):
+            banned |= {i for i in self.stop_ids if allowed[i >> 5] >> np.uint32(i & 31) & 1
+                       and not self.relaxed.next(row, i)}
+        known = self.banned[handle] = (count - len(banned), sorted(banned))
+        return known
+
+    def _doubtful(self, pairs: Pairs) -> np.ndarray[Any, np.dtype[np.uint32]]:
+        """Tokens that have to be tried: they begin a second item, or go on behind blanks."""
+        texts = self.texts
+        readers = [reader for reader, _ in pairs if reader]
+        if not readers:
+            return texts.second_behind_bracket
+        in_strings = all(self.reader.in_string(reader) for reader in readers) and len(readers) == len(pairs)
+        found = texts.second_behind_quote if in_strings else texts.second
+        if not in_strings and any(not self.reader.outlook(reader).calm for reader in readers):
+            found = found | texts.blank_then_more
+        return found
+
+    def _survives(self, pairs: Pairs, token: int) -> bool:
+        return bool(self._feed(pairs, self.texts.info.token_bytes(token))) or (
+            token in self.named and bool(self._by_name(pairs, token)))
+
+    def _walked(self, pairs: Pairs) -> list[int]:
+        """Tokens that die on the way along what was seen."""
+        dead: list[int] = []
+        # blanks change nothing in front of a value, but end a number
+        blanks = frozenset() if any(self.reader.in_number(reader) for reader, _ in pairs) else BLANKS
+        for byte in self._troubling(pairs, blanks):
+            texts, ids = self.texts.beginning_with(byte)
+            stack = [(pairs, _BYTES[byte], 0, len(texts))]
+            while stack:
+                here, prefix, low, high = stack.pop()
+                if low >= high:
+                    continue
+                after = self._after(here, prefix[-1])
+                if not after:
+                    dead.extend(ids[low:high])
+                    continue
+                if len(texts[high - 1]) == len(prefix):
+                    continue
+                for more in self._troubling(after, frozenset()):
+                    longer = prefix + _BYTES[more]
+                    first = bisect_left(texts, longer, low, high)
+                    last = high if more == 255 else bisect_left(texts, prefix + _BYTES[more + 1], first, high)
+                    stack.append((after, longer, first, last))
+        return dead
+
+    def _troubling(self, pairs: Pairs, without: frozenset[int]) -> frozenset[int]:
+        """The bytes behind which a pair is not calm."""
+        found: frozenset[int] = frozenset()
+        for reader, _ in pairs:
+            found |= self.reader.outlook(reader).bytes
+        return found - without
+
+    def _after(self, pairs: Pairs, byte: int) -> Pairs:
+        known = self.stepped.get((pairs, byte))
+        if known is None:
+            known = self.stepped[pairs, byte] = self._feed(pairs, _BYTES[byte])
+        return known
+
+    def _complete(self, pairs: Pairs) -> bool:
+        return any(reader == 0 and self.exact.complete(state) for reader, state in pairs)
+
+    def _by_name(self, pairs: Pairs, token: int) -> Pairs:
+        name = self.named[token]
+        return tuple(sorted((reader, after) for reader, state in pairs if (after := self.exact.next(state, name))))
+
+    # ---- the methods of TokenAutomaton ---------------------------------------------------------------
+
+    def start(self) -> int:
+        """The first state."""
+        return self.begin
+
+    def is_fresh(self, handle: int) -> bool:
+        """Whether a handle is of this epoch."""
+        return handle == 0 or handle >> 32 == self.epoch
+
+    def new_epoch(self) -> None:
+        """Forget all states and masks: every handle given out before is stale."""
+        with self.lock:
+            self.relaxed.new_epoch()
+            self.exact.new_epoch()
+            self._reset()
+
+    def next(self, handle: int, token: int) -> int:
+        """The state after ``token``, or 0. Stop tokens are not steps."""
+        with self.lock:
+            known = self.taken.get((handle, token))
+            if known is not None and handle >> 32 == self.epoch:
+                return known
+            row, pairs = self._of(handle)
+            if not row:
+                return 0
+            after = self.relaxed.next(row, token)
+            if not after:
+                return 0
+            found: dict[int, int] = {}
+            ways = [self._by_name(pairs, token)] if token in self.named else []
+            ways.append(self._feed(pairs, self.texts.info.token_bytes(token)) if self._is_text(token) else ())
+            for way in ways:
+                for reader, state in way:
+                    found[reader] = self.exact.unite(found[reader], state) if reader in found else state
+            known = self.taken[handle, token] = self._handle(after, tuple(sorted(found.items())))
+            return known
+
+    def _is_text(self, token: int) -> bool:
+        return token not in self.by_id_only and bool(self.texts.info.token_bytes(token))
+
+    def advance(self, handle: int, data: bytes) -> int:
+        """The state after ``data``, or 0."""
+        with self.lock:
+            row, pairs = self._of(handle)
+            if not row:
+                return 0
+            return self._handle(self.relaxed.advance(row, data), self._feed(pairs, data))
+
+    def complete(self, handle: int) -> bool:
+        """Whether the text may end here."""
+        with self.lock:
+            return self._complete(self._of(handle)[1])
+
+    def distance(self, handle: int) -> int:
+        """At least so many bytes lead to an end; a token named counts as a million."""
+        row, _ = self._of(handle)
+        return self.relaxed.distance(row)
+
+    def fill_at(self, handle: int, address: int) -> int:
+        """Not for these grammars: rows are written through ``fill``."""
+        raise NotImplementedError
+
+    def fill(self, handle: int, bitmask: Any, index: int) -> int:
+        """Write the mask into row ``index`` of an int32 array; returns the allowed count; sizes unchecked."""
+        with self.lock:
+            row, _ = self._of(handle)
+            if not row:
+                bitmask[index] = 0
+                return 0
+            count, banned = self._banned(handle)
+            self.relaxed.fill(row, bitmask, index)
+            for i in banned:
+                word = int(bitmask[index, i >> 5]) & 0xFFFFFFFF & ~(1 << (i & 31))
+                bitmask[index, i >> 5] = word - (1 << 32) if word >= 1 << 31 else word
+            return count
+
+    def allowed_count(self, handle: int) -> int:
+        """How many tokens are allowed, stop tokens included."""
+        with self.lock:
+            return self._banned(handle)[0] if handle else 0
+
+    def allowed_ids(self, handle: int) -> list[int]:
+        """The allowed ids in order, as a list."""
+        with self.lock:
+            row, _ = self._of(handle)
+            if not row:
+                return []
+            without = set(self._banned(handle)[1])
+            return [i for i in self.relaxed.allowed_ids(row) if i not in without]
+
+    def known(self, handle: int) -> bool:
+        """Whether the mask is already built."""
+        return handle in self.banned
+
+    def forced_bytes(self, handle: int, most: int) -> bytes:
+        """Bytes that must follow, at most ``most``: those that must without the condition, and by it."""
+        with self.lock:
+            out = bytearray()
+            _, pairs = self._of(handle)
+            while len(out) < most and pairs and not self._complete(pairs):
+                options = frozenset().union(*(self._first(state) for _, state in pairs))
+                if any(self._reads_names(state) for _, state in pairs):
+                    break
+                ways = []
+                for byte in sorted(options):
+                    after = self._after(pairs, byte)
+                    if after:
+                        ways.append((byte, after))
+                        if len(ways) > 1:
+                            break
+                if len(ways) != 1:
+                    break
+                out.append(ways[0][0])
+                pairs = ways[0][1]
+            return bytes(out)
+
+    def _reads_names(self, state: int) -> bool:
+        return bool(self.named) and any(i >= NAMED for i in self.exact.allowed_ids(state))
+
+    def shortest(self, handle: int, most: int) -> bytes | None:
+        """The bytes of a way to an end, at most ``most`` of them; None where only a named token goes on.
+
+        A shortest one by A* on relaxed's distances, which are at most the true ones (Hart, Nilsson, Raphael 1968);
+        where ``QUICK`` states do not tell, a short one, nearest to the end first.
+        """
+        with self.lock:
+            for weight, budget in ((1, QUICK), (0, self.max_search)):
+                try:
+                    return self._search(handle, most, weight, budget)
+                except WalkLimitReached:
+                    if weight == 0:
+                        raise
+            return None
+
+    def _search(self, handle: int, most: int, weight: int, budget: int) -> bytes | None:
+        """``weight``: what a byte that was read counts, beside those that are to come."""
+        before: dict[int, tuple[int, int]] = {handle: (0, 0)}
+        heap = [(self.distance(handle), 0, handle)]
+        while heap:
+            _, depth, here = heappop(heap)
+            row, pairs = self._of(here)
+            if self._complete(pairs):
+                out = bytearray()
+                while here != handle:
+                    here, byte = before[here]
+                    out.append(byte)
+                out.reverse()
+                return bytes(out[:most])
+            for byte in sorted(frozenset().union(*(self._first(state) for _, state in pairs))):
+                data = _BYTES[byte]
+                after = self._handle(self.relaxed.advance(row, data), self._after(pairs, byte))
+                if after and after not in before:
+                    before[after] = (here, byte)
+                    heappush(heap, (weight * (1 - depth) + self.distance(after), depth - 1, after))
+            if len(before) > budget:
+                raise WalkLimitReached(len(before))
+        return None
+
+    def threads(self, handle: int) -> list[list[int]]:
+        """The positions of relaxed that can read now; none where nothing but the end can follow."""
+        with self.lock:
+            row, pairs = self._of(handle)
+            if not any(self.exact.threads(state) for _, state in pairs):
+                return []
+            return self.relaxed.threads(row)
+
+    def memory(self) -> int:
+        """Bytes held, about."""
+        own = 300 * len(self.states) + 200 * (len(self.taken) + len(self.stepped) + len(self.lives))
+        own += sum(100 + 32 * len(ids) for _, ids in self.banned.values()) + 2_000 * len(self.first)
+        return self.relaxed.memory() + self.exact.memory() + self.reader.memory() + own
+
+    def counts(self) -> tuple[int, int, int, int, int]:
+        """As ``TokenAutomaton.counts``, with the states of this one."""
+        _, states, *rest = self.relaxed.counts()
+        masks, steps, nodes = rest
+        return self.epoch, max(states, self.exact.counts()[1], len(self.states)), masks, steps, nodes

@@ -1,0 +1,138 @@
+"""How many values an expression has at least: what ``uniqueItems`` needs to know before it promises another item.
+
+The answer is a lower bound, cut off at what is asked for. It looks a few levels deep; JSON types exclude each other,
+so their numbers add up, while alternatives of one type may overlap and the largest counts.
+
+Cost: an automaton where strings have patterns, else a few microseconds a level.
+"""
+
+from __future__ import annotations
+
+from constrained.frontends.json_schema.arrays import ArrayShape
+from constrained.frontends.json_schema.expressions import FALSE
+from constrained.frontends.json_schema.normalise import Normaliser
+from constrained.frontends.json_schema.numbers import NumberShape
+from constrained.frontends.json_schema.objects import ObjectShape
+from constrained.frontends.json_schema.strings import StringShape
+from constrained.limits import Limits
+from constrained.regex.dfa import DEAD, Dfa
+
+__all__ = ["at_least", "strings_at_least", "texts_at_least"]
+
+MAX_DEPTH = 4
+"""Levels of values that are looked into."""
+
+CHARACTERS = 0x110000 - 0x800
+
+
+def at_least(normaliser: Normaliser, expression: int, most: int, *, strict: bool, depth: int = MAX_DEPTH) -> int:
+    """A lower bound of the number of values of ``expression``, up to ``most``.
+
+    ``strict``: objects that say nothing of undeclared members have none. Raises ``GrammarLimitError``.
+    """
+    if expression == FALSE:
+        return 0
+    d = normaliser.denote(expression)
+    found = int(d.null) + (d.booleans & 1) + (d.booleans >> 1)
+    found += max((numbers_at_least(shape, most) for shape in d.numbers), default=0)
+    if found < most:
+        found += max((strings_at_least(shape, most, normaliser.limits) for shape in d.strings), default=0)
+    if depth and found < most:
+        found += max((_arrays(normaliser, shape, most, strict, depth - 1) for shape in d.arrays
+                      if not normaliser.no_array(shape)), default=0)
+    if depth and found < most:
+        found += max((_objects(normaliser, shape, most, strict, depth - 1) for shape in d.objects
+                      if not normaliser.no_object(shape)), default=0)
+    return min(found, most)
+
+
+def numbers_at_least(shape: NumberShape, most: int) -> int:
+    """A lower bound of the members of a shape, up to ``most``."""
+    few = shape.enumerated(most + len(shape.excluded))
+    if few is not None:
+        return min(len(few), most)
+    if shape.not_multiple_of and shape.lower is not None and shape.upper is not None:
+        return 0  # how many are left is not counted
+    return most
+
+
+def strings_at_least(shape: StringShape, most: int, limits: Limits) -> int:
+    """The same for strings."""
+    if shape.values is not None:
+        return min(len(shape.values), most)
+    if not shape.languages:
+        longest = shape.minimum + 1 if shape.maximum is None else shape.maximum
+        return most if longest > 0 and most + len(shape.excluded) < CHARACTERS else max(1 - len(shape.excluded), 0)
+    return texts_at_least(shape.dfa(limits), most)
+
+
+def texts_at_least(dfa: Dfa, most: int) -> int:
+    """The number of texts of a trimmed automaton, up to ``most``."""
+    if not dfa.accepting:
+        return 0
+    sizes = [sum(last - first + 1 for first, last in ranges) for ranges in dfa.classes]
+    entered = [0] * len(dfa.rows)
+    for row in dfa.rows:
+        for target in row:
+            if target != DEAD:
+                entered[target] += 1
+    ways = [0] * len(dfa.rows)
+    ways[0] = 1
+    ready = [0] if entered[0] == 0 else []
+    done = total = 0
+    while ready:
+        state = ready.pop()
+        done += 1
+        if state in dfa.accepting:
+            total += ways[state]
+        for size, target in zip(sizes, dfa.rows[state], strict=True):
+            if target != DEAD:
+                ways[target] = min(ways[target] + ways[state] * size, most)
+                entered[target] -= 1
+                if entered[target] == 0:
+                    ready.append(target)
+    return most if done < len(dfa.rows) else min(total, most)  # a state left over lies behind a loop: no end of texts
+
+
+def _arrays(normaliser: Normaliser, shape: ArrayShape, most: int, strict: bool, depth: int) -> int:
+    if shape.contains:
+        return 0
+    k = len(shape.prefix)
+    longest = shape.maximum
+    rest = shape.rest != FALSE and not normaliser.is_empty(shape.rest)
+    if rest and longest is None and not shape.unique and shape.minimum <= k + 1:
+        return most  # one for each length
+    found = 1 if shape.minimum == 0 else 0
+    if longest == 0:
+        return found
+    # one place that varies, the others filled somehow
+    if shape.unique:
+        if shape.minimum > 1:
+            return 0
+        return min(found + at_least(normaliser, shape.at(0), most, strict=strict, depth=depth), most)
+    places = range(max(shape.minimum, 1)) if shape.minimum <= k + 1 else range(k + 1)
+    return min(found + max((at_least(normaliser, shape.at(i), most, strict=strict, depth=depth)
+                            for i in list(places)[:8]), default=0), most)
+
+
+def _objects(normaliser: Normaliser, shape: ObjectShape, most: int, strict: bool, depth: int) -> int:
+    if shape.exists:
+        return 0
+    required = len(shape.required)
+    found = 1 if shape.minimum <= required else 0
+    room = shape.maximum is None or shape.maximum > required
+    if room and shape.minimum <= required + 1 and not (strict and not shape.said):
+        for names, expression in shape.others:
+            if expression != FALSE and not normaliser.is_empty(expression):
+                left = names.exclude_values([name for name, _ in shape.properties])
+                found = max(found, strings_at_least(left, most, normaliser.limits))
+                if shape.minimum <= required and found < most and depth:
+                    found = max(found, at_least(normaliser, expression, most, strict=strict, depth=depth))
+    for name, expression in shape.properties:
+        if found >= most:
+            return most
+        may_stand = name in shape.required or (room and shape.minimum <= required + 1)
+        if may_stand and (name in shape.required or shape.minimum <= required + 1) and not (
+                name not in shape.required and shape.minimum > required + 1):
+            found = max(found, at_least(normaliser, expression, most, strict=strict, depth=depth))
+    return found

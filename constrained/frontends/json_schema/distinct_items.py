@@ -1,0 +1,129 @@
+"""``uniqueItems`` beyond finite sets, and objects whose undeclared names must differ: what ``Distinct`` is put around.
+
+The engine kills an item that came before, and sees to it that an item once begun can be ended as a new one. That
+another item can follow wherever one must is promised here: each place has more values than items can stand before it.
+Where a place of ``prefixItems`` has only a few, those are written out: one rule for each set of them that has been
+used, the other places being told apart from them. What is left is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from constrained.errors import GrammarLimitError
+from constrained.frontends.json_schema.arrays import ArrayShape
+from constrained.frontends.json_schema.cardinality import at_least, strings_at_least
+from constrained.frontends.json_schema.expressions import FALSE
+from constrained.frontends.json_schema.finite_values import exact_count
+from constrained.frontends.json_schema.objects import Cell
+from constrained.frontends.json_schema.refusal import NotEnforced
+from constrained.grammar.ir import Choice, Distinct, Expr, Literal, Reference, Repeat, Sequence
+
+if TYPE_CHECKING:
+    from constrained.frontends.json_schema.emit import Emitter
+
+__all__ = ["different_items", "names_suffice"]
+
+MAX_STATES = 512
+"""Rules for one array with places that have few values."""
+
+
+def different_items(emitter: Emitter, shape: ArrayShape, finite: Callable[[int], list[Any] | None]) -> Expr:
+    """An array of different items out of a set that is not finite. ``finite``: the few values of an expression.
+
+    Raises ``NotEnforced`` and ``GrammarLimitError``.
+    """
+    limits = emitter.normaliser.limits
+    most = limits.max_distinct_items
+    if shape.minimum > most:
+        raise GrammarLimitError("max_distinct_items", most, f"{shape.minimum} different items must stand in an array")
+    room = most if shape.maximum is None else min(shape.maximum, most)
+    rest = shape.rest if not emitter.normaliser.is_empty(shape.rest) else FALSE
+    if rest != FALSE and not shape.prefix:
+        room = min(room, exact_count(emitter.normaliser, rest, room) or room)  # there are no more than that
+        if shape.minimum > room:
+            return Choice(())
+    shape = replace(shape, unique=False, maximum=room)
+    k = min(len(shape.prefix), room)
+
+    def count(expression: int, wanted: int) -> int:
+        return at_least(emitter.normaliser, expression, wanted, strict=emitter.strict)
+
+    if room > k and rest != FALSE and count(rest, room) < room:
+        raise NotEnforced("uniqueItems over items of which there may be too few",
+                          "list the items' values with enum, lower maxItems, or drop uniqueItems")
+    if shape.contains and (shape.prefix or len(shape.contains) > 1 or shape.contains[0][1:] != (1, None, 0)):
+        raise NotEnforced("uniqueItems beside prefixItems and contains, or beside contains with bounds",
+                          "drop uniqueItems, or contains")
+    few = [i for i in range(k) if count(shape.prefix[i], i + 1) < i + 1]
+    if not few:
+        return Distinct(emitter.array(shape))
+    values: list[Any] = []
+    for i in few:
+        found = finite(shape.prefix[i])
+        if found is None:
+            raise NotEnforced("uniqueItems over prefixItems of which there may be too few values",
+                              "list the items' values with enum, or drop uniqueItems")
+        values += [value for value in found if value not in values or _other_kind(value, values)]
+    return Distinct(_written_out(emitter, shape, rest, k, few, values))
+
+
+def _other_kind(value: Any, values: list[Any]) -> bool:
+    """Whether only Python takes ``value`` for one of ``values`` (True for 1)."""
+    return not any(value == other and isinstance(value, bool) == isinstance(other, bool) for other in values)
+
+
+def _written_out(emitter: Emitter, shape: ArrayShape, rest: int, k: int, few: list[int], values: list[Any]) -> Expr:
+    """One rule for each (place, values used): what may follow there."""
+    normaliser = emitter.normaliser
+    constants = [normaliser.constant(value) for value in values]
+    prefix = f"different items {len(emitter.rules)}"
+    separator = emitter.separator()
+    known: dict[tuple[int, frozenset[int]], str] = {}
+    waiting: list[tuple[int, frozenset[int]]] = []
+
+    def place(i: int, used: frozenset[int]) -> Reference:
+        key = (i, used)
+        if key not in known:
+            if len(known) >= MAX_STATES:
+                raise NotEnforced("uniqueItems over prefixItems with this many values", "drop uniqueItems")
+            known[key] = f"{prefix} {i} {' '.join(map(str, sorted(used)))}"
+            waiting.append(key)
+        return Reference(known[key])
+
+    first = place(0, frozenset())
+    for i, used in waiting:  # grows while it is read
+        gap: Expr = separator if i else Literal(b"")
+        options: list[Expr] = []
+        if i >= shape.minimum:
+            options.append(Literal(b""))
+        if i < k:
+            item = shape.prefix[i]
+            for number, constant in enumerate(constants):
+                if number not in used and not normaliser.is_empty(normaliser.both(constant, item)):
+                    options.append(Sequence((gap, emitter.inner(normaliser.both(constant, item)),
+                                             place(i + 1, used | {number}))))
+            if i not in few:
+                other = item
+                for constant in constants:
+                    other = normaliser.both(other, normaliser.negated(constant))
+                if not normaliser.is_empty(other):
+                    options.append(Sequence((gap, emitter.inner(other), place(i + 1, used))))
+        elif rest != FALSE and (shape.maximum is None or shape.maximum > i):
+            more = None if shape.maximum is None else shape.maximum - i
+            item_of_rest = emitter.inner(rest)
+            if i:
+                options = [Repeat(Sequence((separator, item_of_rest)), max(shape.minimum - i, 0), more)]
+        emitter.rules[known[i, used]] = options[0] if len(options) == 1 else Choice(tuple(options))
+    opening = Literal(b"[" + emitter.newline(emitter.depth + 1))
+    closing = Literal(emitter.newline(emitter.depth) + b"]")
+    return Sequence((opening, emitter.space, first, emitter.space, closing))
+
+
+def names_suffice(emitter: Emitter, cells: tuple[Cell, ...], declared: list[str], least: int) -> bool:
+    """Whether undeclared members can have ``least`` different names."""
+    normaliser = emitter.normaliser
+    return any(strings_at_least(names.exclude_values(declared), least, normaliser.limits) >= least
+               for names, expression in cells if not normaliser.is_empty(expression))

@@ -1,0 +1,142 @@
+"""The values of an expression, one by one, where they are few: of all types, nested ones too.
+
+Each value comes once, as JSON Schema compares them. Looks a few levels deep and gives up as soon as there are more than
+was asked for, so the cost is that of making so many values.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any
+
+from constrained.frontends.json_schema.arrays import ArrayShape
+from constrained.frontends.json_schema.cardinality import strings_at_least
+from constrained.frontends.json_schema.expressions import FALSE
+from constrained.frontends.json_schema.normalise import Normaliser, canonical
+from constrained.frontends.json_schema.objects import ObjectShape
+
+__all__ = ["exact_count", "finite_values"]
+
+MAX_DEPTH = 3
+_ABSENT = object()
+
+
+def finite_values(normaliser: Normaliser, expression: int, most: int, *, strict: bool,
+                  depth: int = MAX_DEPTH) -> list[Any] | None:
+    """All values of ``expression`` if it is plain that they are at most ``most``, else None.
+
+    ``strict``: objects that say nothing of undeclared members have none.
+    """
+    if expression == FALSE:
+        return []
+    d = normaliser.denote(expression)
+    if (d.arrays or d.objects) and depth == 0:
+        return None
+    found: dict[str, Any] = {}
+
+    def add(values: Iterable[Any]) -> bool:
+        for value in values:
+            found[canonical(value)] = value
+            if len(found) > most:
+                return False
+        return True
+
+    add([None] if d.null else [])
+    add([value for bit, value in ((1, False), (2, True)) if d.booleans & bit])
+    for string in d.strings:
+        texts = string.enumerated(most, normaliser.limits)
+        if texts is None or not add(texts):
+            return None
+    for number in d.numbers:
+        numbers = number.enumerated(most)
+        if numbers is None or not add(numbers):
+            return None
+    for array in d.arrays:
+        if normaliser.no_array(array):
+            continue
+        places = _places(normaliser, array, most, strict, depth)
+        if places is None or not add(_arrays(array, places)):
+            return None
+    for shape in d.objects:
+        if normaliser.no_object(shape):
+            continue
+        members = _members(normaliser, shape, most, strict, depth)
+        if members is None or not add(_objects(shape, members)):
+            return None
+    return list(found.values())
+
+
+def _places(normaliser: Normaliser, shape: ArrayShape, most: int, strict: bool, depth: int) -> list[list[Any]] | None:
+    """The values of each item that may stand."""
+    longest = shape.maximum
+    if longest is None:
+        if shape.rest != FALSE and not normaliser.is_empty(shape.rest):
+            return None
+        longest = len(shape.prefix)
+    if shape.contains or longest > most:
+        return None
+    places: list[list[Any]] = []
+    for i in range(longest):
+        values = finite_values(normaliser, shape.at(i), most, strict=strict, depth=depth - 1)
+        if values is None:
+            return None
+        if not values:
+            break
+        places.append(values)
+    return places
+
+
+def _arrays(shape: ArrayShape, places: list[list[Any]]) -> Iterable[list[Any]]:
+    for length in range(shape.minimum, len(places) + 1):
+        for items in itertools.product(*places[:length]):
+            if not shape.unique or len({canonical(item) for item in items}) == length:
+                yield list(items)
+
+
+def _members(normaliser: Normaliser, shape: ObjectShape, most: int, strict: bool,
+             depth: int) -> list[tuple[str, list[Any]]] | None:
+    """The values of each member that may stand, ``_ABSENT`` among them where it need not."""
+    room = shape.maximum is None or shape.maximum > len(shape.required)
+    closed = (strict and not shape.said) or not room
+    if shape.exists or not (closed or all(normaliser.is_empty(expression) for _, expression in shape.others)):
+        return None
+    known = dict(shape.properties)
+    known.update((name, shape.at_other(name)) for name in sorted(shape.required - known.keys()))
+    members: list[tuple[str, list[Any]]] = []
+    for name, expression in known.items():
+        values = finite_values(normaliser, expression, most, strict=strict, depth=depth - 1)
+        if values is None:
+            return None
+        members.append((name, values if name in shape.required else [_ABSENT, *values]))
+    return members
+
+
+def _objects(shape: ObjectShape, members: list[tuple[str, list[Any]]]) -> Iterable[dict[str, Any]]:
+    names = [name for name, _ in members]
+    for values in itertools.product(*(values for _, values in members)):
+        found = {name: value for name, value in zip(names, values, strict=True) if value is not _ABSENT}
+        if len(found) >= shape.minimum and (shape.maximum is None or len(found) <= shape.maximum):
+            yield found
+
+
+def exact_count(normaliser: Normaliser, expression: int, most: int) -> int | None:
+    """How many values an expression of scalars has, if they are under ``most`` and can be counted without overlap."""
+    d = normaliser.denote(expression)
+    if d.arrays or d.objects or len(d.strings) > 1 or len(d.numbers) > 1:
+        return None
+    count = int(d.null) + (d.booleans & 1) + (d.booleans >> 1)
+    for string in d.strings:
+        if string.values is None and not string.languages:
+            texts = string.enumerated(most, normaliser.limits)
+            if texts is None:
+                return None
+            count += len(texts)
+        else:
+            count += strings_at_least(string, most, normaliser.limits)
+    for number in d.numbers:
+        numbers = number.enumerated(most)
+        if numbers is None:
+            return None
+        count += len(numbers)
+    return count if count < most else None
