@@ -14,11 +14,12 @@ deeper than one level and recursion in a schema costs nothing. An empty tuple: n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from constrained.frontends.json_schema import objects
 from constrained.frontends.json_schema.arrays import ANY_ARRAY, ArrayShape
+from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.numbers import ANY_NUMBER, NumberShape
 from constrained.frontends.json_schema.objects import ANY_OBJECT, ObjectShape
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
@@ -189,11 +190,25 @@ def _arrays_without(left: tuple[ArrayShape, ...], shapes: tuple[ArrayShape, ...]
             if both is None or algebra.no_array(both, 2):
                 found[one] = None
                 continue
-            if others is None:
-                others = tuple(shape.complement(algebra))
-            found.update(dict.fromkeys(_product_arrays((one,), others, algebra)))
+            if shape.unique:
+                taken = tuple(_repeating(one, shape, both, algebra).complement(algebra))
+            elif others is None:
+                taken = others = tuple(shape.complement(algebra))
+            else:
+                taken = others
+            found.update(dict.fromkeys(_product_arrays((one,), taken, algebra)))
         left = tuple(found)
     return left
+
+
+def _repeating(one: ArrayShape, shape: ArrayShape, both: ArrayShape, algebra: Algebra) -> ArrayShape:
+    """A shape that holds of ``one`` what ``shape``, with different items, holds of it, but says nothing of that: where
+    ``one`` says it already, or where no array with two items is in ``both``. Else ``shape``."""
+    if one.unique:
+        return replace(shape, unique=False)
+    if algebra.is_empty(both.at(1), 2):
+        return replace(both, rest=FALSE, prefix=both.prefix[:1] or (both.rest,), unique=False, evaluated=None, also=())
+    return shape
 
 
 def _objects_without(left: tuple[ObjectShape, ...], shapes: tuple[ObjectShape, ...],

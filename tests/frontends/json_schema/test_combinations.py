@@ -42,6 +42,17 @@ KINDS: list[tuple[str, Any, list[Any], list[Any]]] = [
      [[1, 2], ["a", 1, "b", 2, 3]], [[], [1], ["a", 1], [1, 2, 3, 4]]),
     ("different items", {"type": "array", "items": {"enum": ["a", 1, None]}, "uniqueItems": True, "minItems": 2},
      [["a", 1], [None, 1, "a"]], [["a"], ["a", "a"], [1, 1, "a"]]),
+    ("one of two arrays with different items", {"oneOf": [
+        {"type": "array", "items": {"type": ["integer", "null"]}, "uniqueItems": True},
+        {"type": "array", "items": {"type": ["string", "null"]}, "uniqueItems": True}]},
+     [[1, 2], ["a", None, "b"], [1, None]], [[], [None], [1, 1], ["a", "a"], [1, "a"], [None, None]]),
+    ("one of two arrays, one with different items, with few arrays in common", {"oneOf": [
+        {"type": "array", "items": {"type": "integer"}, "uniqueItems": True},
+        {"type": "array", "items": {"type": "string"}}]},
+     [[1, 2], ["a", "a"], ["a"], [1]], [[], [1, 1], [1, "a"]]),
+    ("different items, but not two or more of them", {"type": "array", "uniqueItems": True,
+                                                      "not": {"uniqueItems": True, "minItems": 2}},
+     [[], [1], [[]]], [[1, 2], [1, 1]]),
     ("any of", {"anyOf": [{"type": "integer", "minimum": 5}, {"type": "string", "maxLength": 1}]},
      [5, "a", ""], [4, "ab", None]),
     ("one of, overlapping", {"oneOf": [{"type": "integer"}, {"minimum": 2, "type": "number"}]},
