@@ -156,37 +156,19 @@ class Emitter:
             return write(shape)
         except NotEnforced as refused:
             keyword = refused.reason.split(" ", 1)[0]
-            self.normaliser.refuse(self.pointer(expression, keyword), refused.reason, refused.hint)
+            self.normaliser.refuse(self.normaliser.pointer(expression, keyword), refused.reason, refused.hint)
         except GrammarLimitError as error:
             if self.normaliser.unsupported == "error":
-                pointer = self.pointer(expression)
+                pointer = self.normaliser.pointer(expression)
                 message = str(error).split(" (Limits")[0]
                 raise GrammarLimitError(error.limit, error.value, f"at {echo(pointer)}: {message}") from None
-            self.normaliser.refuse(self.pointer(expression), str(error).split("\n")[0], "")
+            self.normaliser.refuse(self.normaliser.pointer(expression), str(error).split("\n")[0], "")
         for other in looser(shape):
             try:
                 return write(other)
             except (NotEnforced, GrammarLimitError):
                 continue
         return NOTHING
-
-    def pointer(self, expression: int, keyword: str = "") -> str:
-        """Where an expression stands: of a combination, where its first place does, or the first with ``keyword``."""
-        first: str | None = None
-        entries = self.normaliser.expressions.entries
-        stack = [expression]
-        while stack:
-            kind, parts = entries[stack.pop()]
-            if kind == "place":
-                place = self.normaliser.places[parts]
-                if keyword in place.schema:
-                    return f"{place.pointer}/{keyword}"
-                first = place.pointer if first is None else first
-            elif kind == "not":
-                stack.append(parts)
-            elif kind in ("and", "or"):
-                stack.extend(reversed(parts))
-        return first or ""
 
     def string(self, shape: StringShape) -> Expr:
         """One alternative of a string."""

@@ -81,6 +81,7 @@ class Normaliser:
         self.contents: dict[int, Any] = {}
         """What the places say that are compared, by expression."""
         self.loose = False
+        self.asking = 0  # questions being answered of which the answer may be "not plain"
         self.inexact: set[int] = set()
 
     # ---- the algebra that shapes use ----------------------------------------------------------------
@@ -208,7 +209,7 @@ class Normaliser:
             else:
                 found = self.without(ANYTHING, parts)
         except NotEnforced as refused:
-            self.refuse("", refused.reason, refused.hint)
+            self.refuse(self.pointer(expression), refused.reason, refused.hint)
             found = ANYTHING
         finally:
             del self.active[expression]
@@ -234,10 +235,13 @@ class Normaliser:
             return known
         if expression in self.active or depth == 0 or len(self.active) > 40:
             return False
+        self.asking += 1
         try:
             found = self._is_empty(self.denote(expression), depth)
-        except _Loop:
-            return False  # asked in the middle of finding out what this very schema denotes
+        except (_Loop, NotEnforced):
+            return False  # asked in the middle of finding out what this very schema denotes; or not plain at all
+        finally:
+            self.asking -= 1
         self.empties[expression] = found
         return found
 
@@ -354,6 +358,24 @@ class Normaliser:
             seen.add(id(schema))
             ref = schema["$ref"]
 
+    def pointer(self, expression: int, keyword: str = "") -> str:
+        """Where an expression stands: of a combination, where its first place does, or the first with ``keyword``."""
+        first: str | None = None
+        entries = self.expressions.entries
+        stack = [expression]
+        while stack:
+            kind, parts = entries[stack.pop()]
+            if kind == "place":
+                place = self.places[parts]
+                if keyword in place.schema:
+                    return f"{place.pointer}/{keyword}"
+                first = place.pointer if first is None else first
+            elif kind == "not":
+                stack.append(parts)
+            elif kind in ("and", "or"):
+                stack.extend(reversed(parts))
+        return first or ""
+
     # ---- refusing ------------------------------------------------------------------------------------
 
     def relaxed(self, place: Place, keyword: str, reason: str, instead: Denotation) -> Denotation:
@@ -363,6 +385,8 @@ class Normaliser:
 
     def refuse(self, pointer: str, reason: str, hint: str = "") -> None:
         """Raise ``UnsupportedSchemaError``, or note (and warn) with ``unsupported`` "ignore" ("warn")."""
+        if self.asking:  # perhaps it need not be known
+            raise NotEnforced(reason, hint)
         if self.unsupported == "error":
             raise UnsupportedSchemaError(f"{reason}: not enforced exactly", pointer=pointer, hint=(
                 (hint or "simplify it") + '; unsupported="warn" leaves it out'))

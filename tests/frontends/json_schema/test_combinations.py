@@ -50,6 +50,13 @@ KINDS: list[tuple[str, Any, list[Any], list[Any]]] = [
         {"type": "array", "items": {"type": "integer"}, "uniqueItems": True},
         {"type": "array", "items": {"type": "string"}}]},
      [[1, 2], ["a", "a"], ["a"], [1]], [[], [1, 1], [1, "a"]]),
+    ("an alternative that only the members around it rule out", {
+        "properties": {"a": {"$ref": "#/$defs/names"}, "b": {"type": "string"}}, "additionalProperties": False,
+        "type": "object", "allOf": [{"oneOf": [
+            {"properties": {"a": {"$ref": "#/$defs/names"}}, "required": ["a"]},
+            {"properties": {"b": {"type": "string"}}, "required": ["b"]}]}],
+        "$defs": {"names": {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "minItems": 1}}},
+     [{"a": ["x", "y"]}, {"b": ""}], [{}, {"a": ["x"], "b": ""}, {"a": ["x", "x"], "b": ""}, {"a": []}]),
     ("different items, but not two or more of them", {"type": "array", "uniqueItems": True,
                                                       "not": {"uniqueItems": True, "minItems": 2}},
      [[], [1], [[]]], [[1, 2], [1, 1]]),
