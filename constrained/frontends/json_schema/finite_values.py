@@ -13,7 +13,7 @@ from typing import Any
 from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.cardinality import strings_at_least
 from constrained.frontends.json_schema.expressions import FALSE
-from constrained.frontends.json_schema.normalise import Normaliser, canonical
+from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.objects import ObjectShape
 
 __all__ = ["exact_count", "finite_values"]
