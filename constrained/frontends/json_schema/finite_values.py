@@ -15,6 +15,7 @@ from constrained.frontends.json_schema.cardinality import strings_at_least
 from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.objects import ObjectShape
+from constrained.frontends.json_schema.reading import canonical
 
 __all__ = ["exact_count", "finite_values"]
 
