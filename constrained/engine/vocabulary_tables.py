@@ -38,7 +38,7 @@ class VocabularyTrie:
         if self._texts is None:
             from constrained.engine.distinct.texts import VocabularyTexts
 
-            self._texts = VocabularyTexts(self.info)
+            self._texts = VocabularyTexts(self.info, self.trie)
         return self._texts
 
     def resolve(self, reference: TokenReference) -> frozenset[int]:

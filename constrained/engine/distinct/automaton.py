@@ -20,7 +20,6 @@ Cost: a first step 5-10 us, a first mask inside such an array 20-500 us, known o
 from __future__ import annotations
 
 import threading
-from bisect import bisect_left
 from heapq import heappop, heappush
 from typing import Any
 
@@ -41,6 +40,7 @@ NAMED = 257
 QUICK = 4_000
 """States in which a shortest end is looked for."""
 
+_NO_BYTES: frozenset[int] = frozenset()
 _OPENING = frozenset(b"[{")
 _BYTES = [bytes((value,)) for value in range(256)]
 
@@ -232,26 +232,20 @@ class DistinctAutomaton:
     def _walked(self, pairs: Pairs) -> list[int]:
         """Tokens that die on the way along what was seen."""
         dead: list[int] = []
+        trie = self.texts.trie
         # blanks change nothing in front of a value, but end a number
-        blanks = frozenset() if any(self.reader.in_number(reader) for reader, _ in pairs) else BLANKS
-        for byte in self._troubling(pairs, blanks):
-            texts, ids = self.texts.beginning_with(byte)
-            stack = [(pairs, _BYTES[byte], 0, len(texts))]
-            while stack:
-                here, prefix, low, high = stack.pop()
-                if low >= high:
-                    continue
-                after = self._after(here, prefix[-1])
-                if not after:
-                    dead.extend(ids[low:high])
-                    continue
-                if len(texts[high - 1]) == len(prefix):
-                    continue
-                for more in self._troubling(after, frozenset()):
-                    longer = prefix + _BYTES[more]
-                    first = bisect_left(texts, longer, low, high)
-                    last = high if more == 255 else bisect_left(texts, prefix + _BYTES[more + 1], first, high)
-                    stack.append((after, longer, first, last))
+        blanks = _NO_BYTES if any(self.reader.in_number(reader) for reader, _ in pairs) else BLANKS
+        stack = [(pairs, 0, byte) for byte in self._troubling(pairs, blanks)]
+        while stack:
+            before, node, byte = stack.pop()
+            node = trie.child(node, byte)
+            if node == 0:
+                continue
+            after = self._after(before, byte)
+            if not after:
+                dead += trie.ids_below(node)
+            else:
+                stack += [(after, node, more) for more in self._troubling(after, _NO_BYTES)]
         return dead
 
     def _troubling(self, pairs: Pairs, without: frozenset[int]) -> frozenset[int]:

@@ -1,6 +1,6 @@
-"""What masks of ``Distinct`` grammars ask a vocabulary: its tokens in order, and which reach into a second item.
+"""What masks of ``Distinct`` grammars ask a vocabulary: its trie, and which tokens reach into a second item.
 
-Made once a vocabulary, lazily. Cost for 128,000 tokens: some ms, and 1 ms for each first byte that is asked for.
+Made once a vocabulary, when the first such grammar is compiled. Cost for 128,000 tokens: some ms.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from constrained.kernel.token_trie import TokenTrie
 from constrained.vocabulary import TokenizerInfo
 
 __all__ = ["VocabularyTexts"]
@@ -28,6 +29,7 @@ class VocabularyTexts:
     """Rows have a bit for each token id, as masks do.
 
     Attributes:
+        trie: their trie.
         second: tokens in which an item ends and another begins.
         second_behind_quote: those where a quotation mark stands before that.
         second_behind_bracket: those where an array or object opens before that.
@@ -35,15 +37,16 @@ class VocabularyTexts:
         opening: tokens with a bracket that opens.
     """
 
-    def __init__(self, info: TokenizerInfo) -> None:
+    def __init__(self, info: TokenizerInfo, trie: TokenTrie) -> None:
         self.info = info
+        self.trie = trie
         self.words = (info.vocab_size + 31) // 32
         text = np.frombuffer(info.token_data, dtype=np.uint8)
         self._offsets = offsets = np.asarray(info.token_offsets)
         lengths = offsets[1:] - offsets[:-1]
-        self._first = np.full(info.vocab_size, -1, dtype=np.int64)
+        first = np.full(info.vocab_size, -1, dtype=np.int64)
         some = lengths > 0
-        self._first[some] = text[offsets[:-1][some]]
+        first[some] = text[offsets[:-1][some]]
         with_comma = self._holding(text, b",")
         self.second = self._row([i for i in with_comma if _SECOND.search(info.token_bytes(i))])
         self.second_behind_quote = self._row(
@@ -52,9 +55,8 @@ class VocabularyTexts:
             [i for i in with_comma if _SECOND_BEHIND_BRACKET.search(info.token_bytes(i))])
         blanks = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(_IsBlank[text])))
         number = blanks[offsets[1:]] - blanks[offsets[:-1]]
-        first_blank = some & (_IsBlank[np.maximum(self._first, 0)] == 1)
+        first_blank = some & (_IsBlank[np.maximum(first, 0)] == 1)
         self.blank_then_more = self._row((first_blank & (number < lengths)).nonzero()[0])
-        self._sorted: dict[int, tuple[list[bytes], list[int]]] = {}
 
     def _holding(self, text: np.ndarray[Any, np.dtype[np.uint8]], byte: bytes) -> list[int]:
         places = (text == byte[0]).nonzero()[0]
@@ -66,17 +68,14 @@ class VocabularyTexts:
         bits[ids] = 1
         return np.packbits(bits, bitorder="little").view(np.uint32)
 
-    def beginning_with(self, byte: int) -> tuple[list[bytes], list[int]]:
-        """The tokens with this first byte, sorted, and their ids."""
-        known = self._sorted.get(byte)
-        if known is None:
-            read = self.info.token_bytes
-            pairs = sorted((read(int(i)), int(i)) for i in (self._first == byte).nonzero()[0])
-            known = self._sorted[byte] = ([text for text, _ in pairs], [i for _, i in pairs])
-        return known
-
 
 def ids_of(row: Words) -> list[int]:
-    """The ids whose bits are set."""
-    found: list[int] = np.unpackbits(row.view(np.uint8), bitorder="little").nonzero()[0].tolist()
+    """The ids whose bits are set; few are expected."""
+    words = row.nonzero()[0]
+    found: list[int] = []
+    for place, word in zip(words.tolist(), row[words].tolist(), strict=True):
+        while word:
+            low = word & -word
+            found.append(32 * place + low.bit_length() - 1)
+            word ^= low
     return found

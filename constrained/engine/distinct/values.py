@@ -32,7 +32,7 @@ class Sets:
     def __init__(self) -> None:
         self.nodes: list[tuple[int, ...]] = [(0,) * _WIDTH]
         self.ids: dict[tuple[int, ...], int] = {self.nodes[0]: 0}
-        self.sizes: dict[int, int] = {0: 0}
+        self.added: dict[int, tuple[int, int]] = {}
 
     def contains(self, root: int, value: int) -> bool:
         """Whether ``value`` is in the set ``root``."""
@@ -57,7 +57,7 @@ class Sets:
         for node, place in reversed(path):
             row = self.nodes[node]
             child = self._intern((*row[:place], child, *row[place + 1 :]))
-        self.sizes[child] = self.sizes[root] + 1
+        self.added[child] = (root, value)  # where several ways lead here, any of them tells the members
         return child
 
     def _intern(self, row: tuple[int, ...]) -> int:
@@ -68,22 +68,10 @@ class Sets:
         return known
 
     def items(self, root: int) -> Iterator[int]:
-        """The members in order."""
-        if root == 0:
-            return
-        stack = [(root, _LEVELS - 1, 0)]
-        while stack:
-            node, level, prefix = stack.pop()
-            for place in range(_WIDTH - 1, -1, -1):
-                child = self.nodes[node][place]
-                if child:
-                    value = (prefix << _BITS) | place
-                    if level == 0:
-                        stack.append((0, -1, value))
-                    else:
-                        stack.append((child, level - 1, value))
-            while stack and stack[-1][1] < 0:
-                yield stack.pop()[2]
+        """The members, in no order."""
+        while root:
+            root, value = self.added[root]
+            yield value
 
 
 class Chains:
