@@ -1,6 +1,7 @@
 """Grammar IR: what front ends produce and the engine runs.
 
-A grammar is a map from rule names to expressions. An expression is one of the small frozen nodes below;
+A grammar is a map from rule names to expressions. An expression is one of the small nodes below. Nodes are values:
+nobody changes one once it is made (this is not enforced, since a frozen node takes three times as long to make);
 sharing sub-expressions is fine (they are compared by identity, never by value, so that deep trees never
 recurse). The language is over *bytes*: characters stand for their UTF-8 encoding. Front ends know nothing
 of the engine; the engine knows no front end.
@@ -33,35 +34,35 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Literal:
     """Exactly these bytes (empty: the empty text)."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class CharClass:
     """One code point out of ``ranges``, inclusive ``(first, last)`` pairs. No ranges: nothing matches."""
 
     ranges: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Sequence:
     """All items in order. No items: the empty text."""
 
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Choice:
     """Any one option. No options: nothing matches."""
 
     options: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Repeat:
     """``body`` between ``minimum`` and ``maximum`` times; ``maximum`` None: without end."""
 
@@ -70,7 +71,7 @@ class Repeat:
     maximum: int | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Unordered:
     """Each of ``items`` at most once, in any order, with ``separator`` between any two that are written.
 
@@ -88,7 +89,7 @@ class Unordered:
     maximum: int | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Capture:
     """``body``, whose place in the text ``engine.captures`` reports under ``name``. The same language as ``body``."""
 
@@ -96,7 +97,7 @@ class Capture:
     body: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Distinct:
     """The texts of ``body`` in which nothing comes twice: JSON arrays without equal items, objects without equal names.
 
@@ -109,14 +110,14 @@ class Distinct:
     body: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Reference:
     """The rule of this name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class TokenReference:
     """Exactly one token, by its id or by its text in the vocabulary (control tokens included).
 
@@ -132,7 +133,7 @@ class TokenReference:
     exclude: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class AnyTextUntil:
     """UTF-8 text that contains none of ``stops``, then one of them (``consume``) or none.
 
@@ -149,7 +150,7 @@ class AnyTextUntil:
     max_chars: int | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class ByteDfa:
     """A deterministic automaton over bytes: look-around, intersection and complement end as one.
 
@@ -160,7 +161,7 @@ class ByteDfa:
     accepting: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class NotFollowedBy:
     """Nothing is read, but the text after this point, to the end of the whole text, begins with no text of ``dfa``.
 
@@ -204,7 +205,7 @@ def walk(expr: Expr) -> Iterator[Expr]:
         stack.extend(reversed(children(node)))
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class RuleSet:
     """Named rules and the root: the checked value inside a ``Grammar``."""
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["ANY_ARRAY", "ArrayShape"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class ArrayShape:
-    """See the module docstring."""
+    """See the module docstring. A value: it is not changed once it is made, which is not enforced, for speed."""
 
     prefix: tuple[int, ...] = ()
     rest: int = TRUE

@@ -20,6 +20,7 @@ from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.grammar.ir import RuleSet
 from constrained.limits import Limits
 
+_DEFAULT_LIMITS = Limits()
 _JSON = (str, bytes, bytearray, dict, list, tuple, bool, int, float, Decimal, type(None))
 """What is read as a schema of JSON, or refused as a wrong one; anything else is meant as a type."""
 
@@ -73,14 +74,15 @@ def build(
     assert_formats: bool = True, registry: Any = None, limits: Limits | None = None, **spelling: Any,
 ) -> tuple[RuleSet, Normaliser]:
     """The rules, and the normaliser with its notes. A type is read by ``constrained.frontends.python_types``."""
-    limits = limits or Limits()
+    limits = limits or _DEFAULT_LIMITS
     value, dialect, notes = read_document(schema, draft, registry, limits, unsupported,
                                           spelling.get("max_number_digits", 400))
     try:
         policy = TextPolicy(integer_as_float=dialect.float_integers, **spelling)
     except (TypeError, ValueError) as error:
         raise SchemaError(str(error)) from None
-    normaliser = normalise_schema(value, dialect, limits, unsupported, assert_formats, registry)
+    text = schema if isinstance(schema, str) else None
+    normaliser = normalise_schema(value, dialect, limits, unsupported, assert_formats, registry, text)
     normaliser.notes.update({(pointer, "relaxed", reason): None for pointer, reason in notes})
     try:
         root = normaliser.at(normaliser.document.root_place())
@@ -109,11 +111,11 @@ def read_document(schema: Any, draft: str | None, registry: Any, limits: Limits,
 
 
 def normalise_schema(value: Any, dialect: Dialect, limits: Limits, unsupported: str, assert_formats: bool,
-                     registry: Any) -> Normaliser:
-    """The normaliser of a schema value."""
+                     registry: Any, text: str | None = None) -> Normaliser:
+    """The normaliser of a schema value; ``text``: what it was read from, if it was."""
     if unsupported not in ("error", "warn", "ignore"):
         raise SchemaError(f'unsupported must be "error", "warn" or "ignore", not {unsupported!r:.50}')
-    document = Document(value, dialect, registry)
+    document = Document(value, dialect, registry, text)
     return Normaliser(document, limits, unsupported=unsupported, assert_formats=assert_formats)
 
 

@@ -38,9 +38,9 @@ class Algebra(Protocol):
     def no_array(self, shape: ArrayShape, depth: int = 3) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Denotation:
-    """A set of JSON values, type by type. ``booleans``: bit 0 false, bit 1 true."""
+    """A set of JSON values, type by type. ``booleans``: bit 0 false, bit 1 true. Not changed once it is made."""
 
     null: bool
     booleans: int

@@ -41,11 +41,14 @@ class Place(NamedTuple):
 class Document:
     """The root schema and how to follow references from it."""
 
-    def __init__(self, root: Any, dialect: Dialect, registry: Any = None) -> None:
+    def __init__(self, root: Any, dialect: Dialect, registry: Any = None, text: str | None = None) -> None:
+        """``text``: what ``root`` was read from, if it was: most texts show at once that nothing in them is named."""
         self.root = root
         self.dialect = dialect
         self.registry = registry
-        named, self.mentioned = _survey(root, dialect) if isinstance(root, dict) else (False, frozenset())
+        named, self.mentioned = False, frozenset[str]()
+        if isinstance(root, dict) and (text is None or not _plainly_nameless(text, dialect)):
+            named, self.mentioned = _survey(root, dialect)
         self.plain = not named
         self._root_scope: Any = None
 
@@ -130,6 +133,21 @@ _MENTIONED = frozenset(("$dynamicRef", "$recursiveRef", "unevaluatedProperties",
 _NAMED = frozenset(
     "id $id $anchor $dynamicAnchor $dynamicRef $recursiveRef $recursiveAnchor $ref".split())
 _LOOKED_FOR = _MENTIONED | _NAMED
+
+
+def _plainly_nameless(text: str, dialect: Dialect) -> bool:
+    """Whether a schema's text shows that references are pointers from the root and that no rare keyword is in it."""
+    if "\\u" in text or '"unevaluated' in text or (dialect.id_keyword == "id" and '"id"' in text):
+        return False  # "\\u": a keyword may be spelled with escapes
+    at = text.find('"$')
+    while at >= 0:
+        if text.startswith("ref", at + 2):
+            if not text.startswith(('"$ref": "#/', '"$ref":"#/', '"$ref": "#"', '"$ref":"#"'), at):
+                return False
+        elif not text.startswith(("schema", "defs", "comment"), at + 2):
+            return False
+        at = text.find('"$', at + 2)
+    return True
 
 
 def _survey(root: Any, dialect: Dialect) -> tuple[bool, frozenset[str]]:

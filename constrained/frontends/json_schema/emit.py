@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from constrained.errors import GrammarLimitError, echo
@@ -19,10 +20,10 @@ from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.distinct_items import different_items, names_suffice
 from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.finite_values import finite_values
-from constrained.frontends.json_schema.given import all_names, name_key
+from constrained.frontends.json_schema.given import Names, all_names
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.numbers import ANY_NUMBER, NumberShape
-from constrained.frontends.json_schema.objects import Cell, ObjectShape
+from constrained.frontends.json_schema.objects import ANY_OTHERS, Cell, ObjectShape
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.spelling import json_literal
@@ -40,6 +41,7 @@ from constrained.grammar.ir import (
     Sequence,
     Unordered,
 )
+from constrained.limits import Limits
 
 __all__ = ["Emitter"]
 
@@ -56,20 +58,42 @@ MAX_DIFFERENT_ITEMS = 1_000
 """Values out of which an array of different items may be made."""
 
 
+TRUE_WORD, FALSE_WORD, NULL_WORD = Literal(b"true"), Literal(b"false"), Literal(b"null")
+MAX_WRITTEN = 20_000
+"""Sets of strings and numbers of one policy whose texts are kept from one schema to the next."""
+
+
+@lru_cache(maxsize=64)
+def _written(policy: TextPolicy, limits: Limits) -> tuple[dict[Any, Expr], dict[Any, Expr]]:
+    """The texts of sets of strings and numbers, as values and as keys, that were written under this policy."""
+    del policy, limits
+    return {}, {}
+
+
 class Emitter:
     """Writes the rules of one normalised document."""
+
+    plain_scalars = True
+    """Whether a value that is one set of strings or numbers is a reference to its texts, without a rule of its own."""
 
     def __init__(self, normaliser: Normaliser, policy: TextPolicy, *, strict: bool) -> None:
         self.normaliser = normaliser
         self.policy = policy
         self.strict = strict
         self.rules: dict[str, Expr] = {}
-        self.names: dict[tuple[int, int], str] = {}
+        self.names: dict[int | tuple[int, int], Reference] = {}
         self.taken = {"ws", "root"}
         self.waiting: list[tuple[int, int, str]] = []
-        self.keys: dict[tuple[str, ...], Expr] = {}
-        self.members: dict[tuple[tuple[str, ...], int, int], Expr] = {}
-        self.free_members: dict[tuple[tuple[Cell, ...], frozenset[str], int], Expr | None] = {}
+        self.keys: dict[str | tuple[str, ...], Expr] = {}
+        self.members: dict[tuple[Any, int, int], Expr] = {}
+        self.free_members: dict[Any, Expr | None] = {}
+        self.brackets: dict[bytes, tuple[Expr, Expr, Expr]] = {}
+        self.flat = policy.indent is None or policy.any_whitespace
+        """Whether a value is written alike at every depth."""
+        self.texts, self.key_texts = _written(policy, normaliser.limits)
+        if len(self.texts) + len(self.key_texts) > MAX_WRITTEN:
+            self.texts.clear()
+            self.key_texts.clear()
         self.scalars: dict[int, Reference] = {}  # by identity; the rules keep the expressions alive
         self.depth = 0
         space: Expr = EMPTY
@@ -97,15 +121,31 @@ class Emitter:
         """A value of ``expression``, as a reference to its rule (made later)."""
         if expression == FALSE:
             return NOTHING
-        depth = self.depth if self.policy.indent is not None and not self.policy.any_whitespace else 0
-        name = self.names.get((expression, depth))
-        if name is None:
-            if depth > MAX_INDENT_DEPTH:
-                return NOTHING  # a spelling that ends: deeper values are not written with exact indentation
-            name = self.rule_name(expression, depth)
-            self.names[expression, depth] = name
-            self.waiting.append((expression, depth, name))
-        return Reference(name)
+        depth = 0 if self.flat else self.depth
+        key = expression if self.flat else (expression, depth)
+        known = self.names.get(key)
+        if known is not None:
+            return known
+        if self.plain_scalars:
+            scalar = self.plain_scalar(expression)
+            if scalar is not None:
+                return scalar
+        if depth > MAX_INDENT_DEPTH:
+            return NOTHING  # a spelling that ends: deeper values are not written with exact indentation
+        name = self.rule_name(expression, depth)
+        found = self.names[key] = Reference(name)
+        self.waiting.append((expression, depth, name))
+        return found
+
+    def plain_scalar(self, expression: int) -> Expr | None:
+        """The texts of an expression, found out before, that is one set of strings or numbers; else None."""
+        d = self.normaliser.denoted.get(expression)
+        if d is None or d.objects or d.arrays or d.booleans or d.null or len(d.strings) + len(d.numbers) != 1:
+            return None
+        try:
+            return self.string(d.strings[0]) if d.strings else self.number(d.numbers[0])
+        except (NotEnforced, GrammarLimitError):
+            return None  # ``body`` says where
 
     def rule_name(self, expression: int, depth: int) -> str:
         kind, parts = self.normaliser.expressions.entries[expression]
@@ -131,11 +171,11 @@ class Emitter:
         for number in d.numbers:
             options.append(self.exactly(expression, self.number, number, _looser_numbers))
         if d.booleans & 2:
-            options.append(Literal(b"true"))
+            options.append(TRUE_WORD)
         if d.booleans & 1:
-            options.append(Literal(b"false"))
+            options.append(FALSE_WORD)
         if d.null:
-            options.append(Literal(b"null"))
+            options.append(NULL_WORD)
         return options[0] if len(options) == 1 else Choice(tuple(options))
 
     def scalar(self, kind: str, expr: Expr) -> Expr:
@@ -172,11 +212,17 @@ class Emitter:
 
     def string(self, shape: StringShape) -> Expr:
         """One alternative of a string."""
-        return self.scalar("string", shape.to_expr(self.policy, self.normaliser.limits))
+        expr = self.texts.get(shape)
+        if expr is None:
+            expr = self.texts[shape] = shape.to_expr(self.policy, self.normaliser.limits)
+        return self.scalar("string", expr)
 
     def number(self, shape: NumberShape) -> Expr:
         """One alternative of a number."""
-        return self.scalar("number", shape.to_expr(self.policy, self.normaliser.limits))
+        expr = self.texts.get(shape)
+        if expr is None:
+            expr = self.texts[shape] = shape.to_expr(self.policy, self.normaliser.limits)
+        return self.scalar("number", expr)
 
     # ---- layout --------------------------------------------------------------------------------------
 
@@ -189,26 +235,42 @@ class Emitter:
 
     def bracketed(self, left: bytes, inside: Expr | None, right: bytes, *, may_be_empty: bool) -> Expr:
         """Brackets around what ``inside`` writes, which is never empty."""
+        if self.flat:
+            return self.flat_brackets(left, inside, right, may_be_empty)
         options: list[Expr] = []
         if inside is not None:
             opening: Expr = Literal(left + self.newline(self.depth + 1))
             closing: Expr = Literal(self.newline(self.depth) + right)
-            if self.policy.any_whitespace:
-                options.append(Sequence((opening, self.space, inside, self.space, closing)))
-            else:
-                options.append(Sequence((opening, inside, closing)))
+            options.append(Sequence((opening, inside, closing)))
         if may_be_empty:
-            options.append(Sequence((Literal(left), self.space, Literal(right))) if self.policy.any_whitespace
-                           else Literal(left + right))
+            options.append(Literal(left + right))
         return options[0] if len(options) == 1 else Choice(tuple(options))
 
+    def flat_brackets(self, left: bytes, inside: Expr | None, right: bytes, may_be_empty: bool) -> Expr:
+        known = self.brackets.get(left)
+        if known is None:
+            opening, closing = Literal(left), Literal(right)
+            known = self.brackets[left] = opening, closing, (
+                Sequence((opening, self.space, closing)) if self.policy.any_whitespace else Literal(left + right))
+        opening, closing, empty = known
+        if inside is None:
+            return empty if may_be_empty else NOTHING
+        space = self.space
+        full = Sequence((opening, space, inside, space, closing) if self.policy.any_whitespace
+                        else (opening, inside, closing))
+        return Choice((full, empty)) if may_be_empty else full
+
     def separator(self) -> Expr:
+        if self.flat:
+            return self.comma
         line = self.newline(self.depth + 1)
         return Sequence((Literal(self.comma.data.rstrip() if isinstance(self.comma, Literal) else b","), Literal(line))
                         ) if line else self.comma
 
     def inner(self, expression: int) -> Expr:
         """A value one level deeper."""
+        if self.flat:
+            return self.value(expression)
         self.depth += 1
         try:
             return self.value(expression)
@@ -216,11 +278,12 @@ class Emitter:
             self.depth -= 1
 
     def key(self, name: str) -> Expr:
-        names = name_key(name)
+        if type(name) is not Names:
+            return json_literal(name)
+        names = (name, *name.others)
         known = self.keys.get(names)
         if known is None:
-            options = [json_literal(one) for one in names]
-            known = self.keys[names] = options[0] if len(options) == 1 else Choice(tuple(options))
+            known = self.keys[names] = Choice(tuple([json_literal(str(one)) for one in names]))
         return known
 
     # ---- objects -------------------------------------------------------------------------------------
@@ -228,16 +291,17 @@ class Emitter:
     def object(self, shape: ObjectShape) -> Expr:
         """One alternative of an object."""
         closed = self.strict and not shape.said
-        declared = all_names(name for name, _ in shape.properties)
+        required, properties = shape.required, shape.properties
         members: list[tuple[Expr, bool]] = []
-        known = dict(shape.properties)
-        for name, expression in shape.properties:
-            if expression != FALSE and not self.normaliser.is_empty(expression):
-                members.append((self.member(name, expression), name in shape.required))
-            elif name in shape.required:
+        is_empty, member = self.normaliser.is_empty, self.member
+        for name, expression in properties:
+            if not is_empty(expression):
+                members.append((member(name, expression), name in required))
+            elif name in required:
                 return NOTHING
+        declared = all_names([name for name, _ in properties])
         # a name that is only required stands behind the declared ones, with what the cells say about it
-        for name in sorted(shape.required - known.keys()):
+        for name in sorted(required - shape.declared().keys()) if required else ():
             expression = shape.at_other(name)
             if closed or expression == FALSE:
                 return NOTHING
@@ -246,17 +310,21 @@ class Emitter:
         cells = () if closed else shape.others
         if shape.exists:
             return self.with_witnesses(shape, members, cells, declared)
-        required = sum(1 for _, needed in members if needed)
-        # a free name may be written twice, and counts once: where two or more must stand, names are compared
-        compared = bool(cells) and shape.minimum > required + 1
-        if compared:
-            cells = self.spelled_out(cells, members, declared)
+        least, most, compared, standing = 0, None, False, 0
+        bounded = shape.minimum > 0 or shape.maximum is not None
+        if bounded:
+            standing = sum(1 for _, needed in members if needed)
+            # a free name may be written twice, and counts once: where two or more must stand, names are compared
+            compared = bool(cells) and shape.minimum > standing + 1
+            if compared:
+                cells = self.spelled_out(cells, members, declared)
         free = self.free_member(cells, declared)
-        compared = compared and free is not None
-        if compared and not names_suffice(self, cells, declared, shape.minimum - required):
-            raise NotEnforced("minProperties counts undeclared members of which there are few names",
-                              "declare the properties, or require them by name")
-        least, most = self.counts(shape, members, free, 0, compared=compared)
+        if bounded:
+            compared = compared and free is not None
+            if compared and not names_suffice(self, cells, declared, shape.minimum - standing):
+                raise NotEnforced("minProperties counts undeclared members of which there are few names",
+                                  "declare the properties, or require them by name")
+            least, most = self.counts(shape, members, free, 0, compared=compared)
         if self.policy.property_order == "any":
             found = self.in_any_order(members, free, least, most)
         elif least or most is not None:
@@ -301,7 +369,7 @@ class Emitter:
 
     def member(self, name: str, expression: int) -> Expr:
         """A member with this name. Equal ones are one node, which is lowered once for all groups in any order."""
-        key = (name_key(name), expression, self.depth)
+        key = (name if type(name) is not Names else (name, *name.others), expression, self.depth)
         known = self.members.get(key)
         if known is None:
             known = self.members[key] = Sequence((self.key(name), self.colon, self.inner(expression)))
@@ -309,15 +377,17 @@ class Emitter:
 
     def free_member(self, cells: tuple[Cell, ...], declared: list[str]) -> Expr | None:
         """A member whose name is not declared."""
-        key = (cells, frozenset(declared), self.depth)
+        key = (None if cells is ANY_OTHERS else cells, frozenset(declared), self.depth)
         if key in self.free_members:
             return self.free_members[key]
         options: list[Expr] = []
         for names, expression in cells:
             if not self.normaliser.is_empty(expression):
                 left = names.exclude_values(declared)
-                key_text = self.scalar("key", left.to_key_expr(self.policy, self.normaliser.limits))
-                options.append(Sequence((key_text, self.colon, self.inner(expression))))
+                text = self.key_texts.get(left)
+                if text is None:
+                    text = self.key_texts[left] = left.to_key_expr(self.policy, self.normaliser.limits)
+                options.append(Sequence((self.scalar("key", text), self.colon, self.inner(expression))))
         found = None if not options else options[0] if len(options) == 1 else Choice(tuple(options))
         self.free_members[key] = found
         return found
@@ -350,8 +420,8 @@ class Emitter:
         return least, most
 
     def in_any_order(self, members: list[tuple[Expr, bool]], free: Expr | None, least: int, most: int | None) -> Expr:
-        required = frozenset(i for i, (_, needed) in enumerate(members) if needed)
-        items = tuple(member for member, _ in members)
+        required = frozenset([i for i, (_, needed) in enumerate(members) if needed])
+        items = tuple([member for member, _ in members])
         group = Unordered(items, required, self.separator(), free, max(least, 1), most)
         empty = not required and least == 0
         inside = group if (items or free is not None) and most != 0 else None

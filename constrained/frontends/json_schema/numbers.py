@@ -44,7 +44,7 @@ _FORMATS: dict[str, tuple[bool, Decimal, Decimal]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class NumberShape:
     """The numbers between ``lower`` and ``upper`` (None: no bound) that the other fields let pass.
 

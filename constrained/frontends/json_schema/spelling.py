@@ -259,6 +259,7 @@ def canonical_spellings(text: str) -> list[bytes]:
     return [raw] if raw == ascii_only else [raw, ascii_only]
 
 
+@lru_cache(maxsize=16384)
 def json_literal(text: str) -> Expr:
     """``text`` with its quotation marks, in its canonical spellings."""
     options = [Literal(data) for data in canonical_spellings(text)]

@@ -153,11 +153,12 @@ def named_format(name: str, draft: str = "2020-12") -> Language | None:
     return None if tree is None and dfa is None else Language(f"format {name}", tree, dfa)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class StringShape:
     """The strings of ``minimum`` to ``maximum`` code points in all ``languages`` but ``excluded``.
 
     ``values``, where not None, holds all members, in order and once each; the other fields then say nothing.
+    A value: it is not changed once it is made, which is not enforced, for speed.
     """
 
     minimum: int = 0
@@ -192,10 +193,12 @@ class StringShape:
 
     def exclude_values(self, values: Iterable[str]) -> StringShape:
         """The same without ``values``."""
-        out = frozenset(map(joined_surrogates, values))
+        out = frozenset([text if text.isascii() else joined_surrogates(text) for text in values])
         if self.values is not None:
             return StringShape(values=tuple(value for value in self.values if value not in out))
-        return replace(self, excluded=self.excluded | out) if out else self
+        if not out:
+            return self
+        return StringShape(self.minimum, self.maximum, self.languages, self.excluded | out if self.excluded else out)
 
     def intersect(self, other: StringShape) -> StringShape | None:
         """What is in both; None where that is surely nothing (patterns are not looked into)."""

@@ -49,7 +49,7 @@ _FEWER_ZEROS = 12
 _EXPONENT = "[0-9]{1,9}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class SpelledNumber(NumberShape):
     """Numbers with spellings of their own, as an automaton. They combine with nothing that asks for more."""
 

@@ -39,6 +39,7 @@ class RestyledEmitter(Emitter):
     """What both have in common: words, and a root that is an object."""
 
     words: Mapping[bytes, Expr] = {}
+    plain_scalars = False
 
     def __init__(self, normaliser: Normaliser, policy: TextPolicy, *, strict: bool) -> None:
         super().__init__(normaliser, policy, strict=strict)
