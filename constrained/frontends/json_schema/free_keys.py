@@ -8,6 +8,7 @@ character for itself); both spellings of a character lead to the same node.
 
 from __future__ import annotations
 
+import re
 from functools import cache, lru_cache
 
 from constrained.frontends.json_schema.spelling import canonical_spellings, spelled_class
@@ -21,6 +22,7 @@ _Row = tuple[tuple[int, int, int], ...]
 _QUOTE = 0x22
 #: Characters of one byte and one spelling.
 _PLAIN = frozenset(map(chr, range(0x20, 0x7F))) - {'"', "\\"}
+_is_plain = re.compile(r"[ !#-\[\]-~]*").fullmatch
 #: State 0 is the root of the trie; the body of strings begins at 1.
 _BODY = 1
 
@@ -80,10 +82,66 @@ def _closed_row() -> _Row:
     return _overlaid(_BODY, {}, True)
 
 
+@cache
+def _plain_cuts() -> tuple[tuple[_Row, _Row], ...]:
+    """``_cut`` of the body's beginning, for each byte of one spelling."""
+    return tuple([_cut(_BODY, byte) if chr(byte) in _PLAIN else ((), ()) for byte in range(0x7F)])
+
+
+def _plain_rows(keys: list[str]) -> tuple[_Row, ...]:
+    """The rows for sorted keys of characters with one spelling: a node and its row for each character, as they come.
+
+    Where a key leaves the one before it, or goes on behind its end, a node has more to say: its row is made again.
+    """
+    bodies = _bodies()[0]
+    rows: list[_Row] = [bodies[0], *bodies]
+    cuts = _plain_cuts()
+    again: dict[int, dict[int, int]] = {}
+    terminal: set[int] = set()
+    before = b""
+    path = [0]  # the nodes of the key before it
+    for key in keys:
+        text = key.encode()
+        shared = 0
+        if before:
+            for mine, theirs in zip(text, before, strict=False):
+                if mine != theirs:
+                    break
+                shared += 1
+        node = path[shared]
+        new = len(rows)
+        if shared < len(text):
+            if shared < len(before) or node in terminal:
+                branches = again.get(node)
+                if branches is None:
+                    branches = again[node] = {before[shared]: path[shared + 1]} if shared < len(before) else {}
+                branches[text[shared]] = new
+            else:  # the root, at first
+                head, tail = cuts[text[0]]
+                rows[0] = (*head, (text[0], text[0], new), *tail)
+            del path[shared + 1 :]
+            path.extend(range(new, new + len(text) - shared))
+            for byte in text[shared + 1 :]:
+                new += 1
+                head, tail = cuts[byte]
+                rows.append((*head, (byte, byte, new), *tail))
+            rows.append(_closed_row())
+            terminal.add(new)
+        else:  # the empty key
+            rows[0] = _closed_row()
+            terminal.add(0)
+        before = text
+    for node, branches in again.items():
+        rows[node] = _overlaid(_BODY, branches, node in terminal)
+    return tuple(rows)
+
+
 @lru_cache(maxsize=1024)
 def other_keys(keys: frozenset[str]) -> ByteDfa:
     """Any string but ``keys``, from behind the opening quotation mark to behind the closing one."""
     bodies, after = _bodies()
+    if all(map(_is_plain, keys)):
+        return ByteDfa(_plain_rows(sorted(keys)), frozenset((after,)))
     rows: list[_Row] = [(), *bodies]
     children: list[dict[str, int]] = [{}]  # of each node, by character
     terminal: list[bool] = [False]
