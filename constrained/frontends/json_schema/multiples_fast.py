@@ -13,6 +13,7 @@ whole number) times the digits of the bounds.
 from __future__ import annotations
 
 from decimal import Decimal
+from math import gcd
 
 from constrained.errors import GrammarLimitError
 from constrained.frontends.json_schema.digits import exponents
@@ -174,6 +175,9 @@ class _Magnitudes:
         found: list[tuple[int, _State]] = []
         if kind == _ZERO:
             return found
+        if kind == _WHOLE and self.high is None and (self.low is None or low_read > len(self.low.whole)):
+            return [(digit, (_WHOLE, (remainder * 10 + digit) % self.size, low_read, low_order, 0, 0))
+                    for digit in range(10)]  # longer than the bound: nothing more is compared
         for digit in range(10):
             low = self.low.digit(low_read, low_order, digit) if self.low is not None else (0, 0)
             high = self.high.digit(high_read, high_order, digit) if self.high is not None else (0, 0)
@@ -247,24 +251,40 @@ def _counted_mantissa(rest: int, most: int = MANTISSA_DIGITS) -> Expr:
     if rest == 1:
         tail = Repeat(Sequence((Literal(b"."), Repeat(_DIGIT, 1, most))), 0, 1) if most else Literal(b"")
         return Sequence((CharClass(((0x31, 0x39),)), tail))
-    return ByteDfa(_remainders(rest, most), frozenset([1, *(1 + rest * (at + 1) for at in range(1, most + 1))]))
+    rows, ends = _remainders([rest] * (most + 1))
+    return ByteDfa(rows, frozenset([1, *ends[1:]]))
 
 
 def _fixed_mantissa(unit: int, places: int) -> Expr:
-    """``d.ddd`` with exactly so many places whose digits are a multiple of ``unit``."""
-    return ByteDfa(_remainders(unit, places), frozenset((1 + unit * (places + 1),)))
+    """``d.ddd`` with exactly so many places whose digits are a multiple of ``unit``.
+
+    What the powers of ten still to come make up for need not be counted.
+    """
+    rest = unit
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    rows, ends = _remainders([unit // gcd(unit // rest, 10 ** (places - place)) for place in range(places + 1)])
+    return ByteDfa(rows, frozenset((ends[-1],)))
 
 
-def _remainders(unit: int, places: int) -> tuple[tuple[tuple[int, int, int], ...], ...]:
-    """State 0 starts, 1 + remainder follows one digit; behind the point a block of remainders for each place."""
+def _remainders(moduli: list[int]) -> tuple[tuple[tuple[tuple[int, int, int], ...], ...], list[int]]:
+    """Digits counted by the modulus of their place, and the states of no remainder behind each place.
+
+    State 0 starts, 1 + remainder follows one digit; behind the point a block of remainders for each place.
+    """
+    size = moduli[0]
     rows: list[tuple[tuple[int, int, int], ...]] = [
-        tuple([(0x30 + digit, 0x30 + digit, 1 + digit % unit) for digit in range(1, 10)])]
-    rows += [((_POINT, _POINT, 1 + unit + remainder),) for remainder in range(unit)]
-    for place in range(places + 1):
-        block = 1 + unit * (place + 2)
-        rows += [tuple([(0x30 + digit, 0x30 + digit, block + (remainder * 10 + digit) % unit) for digit in range(10)])
-                 if place < places else () for remainder in range(unit)]
-    return tuple(rows)
+        tuple([(0x30 + digit, 0x30 + digit, 1 + digit % size) for digit in range(1, 10)])]
+    rows += [((_POINT, _POINT, 1 + size + remainder),) for remainder in range(size)]
+    ends = [1 + size]
+    for place, modulus in enumerate(moduli[1:]):
+        block = ends[-1] + moduli[place]
+        rows += [tuple([(0x30 + digit, 0x30 + digit, block + (remainder + digit) % modulus) for digit in range(10)])
+                 for remainder in range(0, 10 * moduli[place], 10)]
+        ends.append(block)
+    rows += [()] * moduli[-1]
+    return tuple(rows), ends
 
 
 def _exponents(first: int, last: int) -> Expr:
