@@ -150,7 +150,7 @@ class AnyTextUntil:
     max_chars: int | None = None
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ByteDfa:
     """A deterministic automaton over bytes: look-around, intersection and complement end as one.
 

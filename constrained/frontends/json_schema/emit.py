@@ -249,9 +249,9 @@ class Emitter:
     def flat_brackets(self, left: bytes, inside: Expr | None, right: bytes, may_be_empty: bool) -> Expr:
         known = self.brackets.get(left)
         if known is None:
-            opening, closing = Literal(left), Literal(right)
-            known = self.brackets[left] = opening, closing, (
-                Sequence((opening, self.space, closing)) if self.policy.any_whitespace else Literal(left + right))
+            first, last = Literal(left), Literal(right)
+            known = self.brackets[left] = first, last, (
+                Sequence((first, self.space, last)) if self.policy.any_whitespace else Literal(left + right))
         opening, closing, empty = known
         if inside is None:
             return empty if may_be_empty else NOTHING
