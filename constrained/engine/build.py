@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from constrained.engine.budgets import write_budget
 from constrained.engine.text_until import text_until
 from constrained.engine.utf8 import char_template
 from constrained.errors import GrammarLimitError
@@ -27,6 +28,7 @@ from constrained.grammar.ir import (
     Repeat,
     RuleSet,
     Sequence,
+    TokenBudget,
     TokenReference,
     Unordered,
     children,
@@ -103,6 +105,8 @@ class _Writer(RuleWriter):
             guard = self.position(origin)
             self.edge(start, _EPSILON, 0, 0, guard)
             self.net.new_loop(guard, GUARD, known, -1, end, [], -1)
+        elif isinstance(node, TokenBudget):
+            write_budget(self.net, node, start, end, origin)
         else:  # pragma: no cover - the IR is closed
             raise TypeError(f"not an expression: {node!r}")
 
@@ -117,4 +121,4 @@ class _Writer(RuleWriter):
         """How many leaves a node has of its own, and its sub-expressions."""
         if isinstance(node, (Capture, Distinct)):
             return 0, (node.body,)
-        return (LARGE if isinstance(node, (AnyTextUntil, NotFollowedBy)) else 1), children(node)
+        return (LARGE if isinstance(node, (AnyTextUntil, NotFollowedBy, TokenBudget)) else 1), children(node)

@@ -40,6 +40,7 @@ from constrained.grammar.ir import (
     Repeat,
     RuleSet,
     Sequence,
+    TokenBudget,
     TokenReference,
     Unordered,
     walk,
@@ -156,13 +157,14 @@ class CaptureGraph:
                        if data else (EPS, end))
         elif isinstance(expr, CharClass):
             ops.append((LEAF, self.leaf(("class", expr.ranges), lambda: _class_leaf(expr.ranges)), end))
-        elif isinstance(expr, (AnyTextUntil, ByteDfa)):
-            key: Any = ("dfa", id(expr))  # the rules keep it
-            if isinstance(expr, AnyTextUntil):
-                key = (expr.stops, expr.consume, expr.excludes, expr.max_chars)
+        elif isinstance(expr, (AnyTextUntil, ByteDfa, TokenBudget)):
+            text = expr.text if isinstance(expr, TokenBudget) else expr  # how many tokens moves no part of the text
+            key: Any = ("dfa", id(text))  # the rules keep it
+            if isinstance(text, AnyTextUntil):
+                key = (text.stops, text.consume, text.excludes, text.max_chars)
                 dfa = text_until(*key)
             else:
-                dfa = expr
+                dfa = text
             ops.append((LEAF, self.leaf(key, lambda: (dfa.transitions, dfa.accepting)), end))
             if 0 in dfa.accepting:
                 ops.append((EPS, end))

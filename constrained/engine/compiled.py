@@ -137,10 +137,13 @@ class CompiledGrammar:
             return 0
         return after
 
-    def advance(self, state: int, data: bytes) -> int:
-        """The state after bytes, 0 if they leave the language. Raises as ``next_state``."""
+    def advance(self, state: int, data: bytes, counted: bool = False) -> int:
+        """The state after bytes, 0 if they leave the language. Raises as ``next_state``.
+
+        ``counted``: they count as one token where the grammar counts tokens (``max_tokens``), else as none.
+        """
         try:
-            after: int = self.automaton.advance(state, data)
+            after: int = self.automaton.advance(state, data, counted)
         except KERNEL_LIMITS as error:
             raise limit_error(error, self) from None
         return after

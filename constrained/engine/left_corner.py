@@ -146,6 +146,8 @@ def _copy(net: Network, low: int, high: int) -> int:
         if loop is not None:
             rule, least, most, after, items, separator = loop
             net.new_loop(p + shift, rule, least, most, after + shift, items, separator)
+        if p in net.budgets:
+            net.budgets[p + shift] = net.budgets[p]
     return shift
 
 

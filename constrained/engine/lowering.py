@@ -12,6 +12,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable
 
+from constrained.engine.budgets import mark_budgets
 from constrained.engine.build import build_network
 from constrained.engine.guards import NO_GUARDS, check_guards, guard_edges, guard_tables
 from constrained.engine.left_corner import remove_left_recursion
@@ -60,6 +61,7 @@ def _finish(net: Network, limits: Limits, unspellable: frozenset[int]) -> Progra
     if not net.make_starts():
         remove_left_recursion(net, limits)
     net.add_root()
+    before = net.size()
     regions, position_region, loop_region = Regions(net).find()  # may split positions
     find_shortest(net)
     if not net.is_possible():
@@ -71,6 +73,8 @@ def _finish(net: Network, limits: Limits, unspellable: frozenset[int]) -> Progra
     net.drop_dead()
     byte_class, class_byte = find_classes(net, guard_edges(net.guard_dfas))
     parts = net.flatten()
+    if net.budgets:
+        mark_budgets(net, before, parts, position_region, loop_region)
     guards = NO_GUARDS
     if net.guard_dfas:
         guards = guard_tables(NetworkView(net), list(parts["rule_starts"]), byte_class, class_byte, limits)

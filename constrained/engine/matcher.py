@@ -152,7 +152,7 @@ class GrammarMatcher:
         return count
 
     def accept_string(self, text: str | bytes) -> bool:
-        """Take text, as one step whatever its tokens. False, and nothing changes, if it does not fit.
+        """Take text, as one step and one token whatever its tokens are. False, and nothing changes, if it does not fit.
 
         Raises ``ConstrainedError`` for what is neither str nor bytes, and ``GrammarLimitError``.
         """
@@ -164,7 +164,7 @@ class GrammarMatcher:
             raise ConstrainedError(f"text is str or bytes, not {type(text).__name__}")
         if self._terminated:
             return not data
-        after = self._ask(self._compiled.advance, data)
+        after = self._ask(self._compiled.advance, data, True)
         live = self._compiled.live
         if after == 0 or (live is not None and not live.is_live(after)):
             return False
@@ -476,7 +476,7 @@ class GrammarMatcher:
         for step in self._steps:
             history.append(state)
             if isinstance(step, bytes):
-                state = self._auto.advance(state, step)
+                state = self._auto.advance(state, step, True)
             elif step >= 0:
                 state = self._auto.next(state, step)
         self._history, self._state = history, state

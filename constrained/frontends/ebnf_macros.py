@@ -1,9 +1,9 @@
 r"""Macros of the EBNF dialect: ``Name(arguments)`` where no rule has that name.
 
-``Token`` and ``ExcludeToken`` are XGrammar's; ``AnyTextUntil``, ``Bytes``, ``ByteDfa``, ``NotFollowedBy`` and
-``Unordered`` write the nodes of the grammar IR that have no other notation, so that every grammar can be printed and
-read again. Arguments are strings, integers, ``true``/``false`` and tuples of these, by position or as ``name=value``,
-as in XGrammar.
+``Token`` and ``ExcludeToken`` are XGrammar's; ``AnyTextUntil``, ``Bytes``, ``ByteDfa``, ``NotFollowedBy``,
+``TokenBudget`` and ``Unordered`` write the nodes of the grammar IR that have no other notation, so that every grammar
+can be printed and read again. Arguments are strings, integers, ``true``/``false`` and tuples of these, by position or
+as ``name=value``, as in XGrammar.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from ..errors import GrammarError, GrammarSyntaxError, echo
 from ..grammar import combinators as make
-from ..grammar.ir import ByteDfa, Distinct, Expr, NotFollowedBy, Unordered
+from ..grammar.ir import AnyTextUntil, ByteDfa, Distinct, Expr, NotFollowedBy, Unordered
 from .text import SIMPLE_ESCAPES, Source, unescape
 
 __all__ = ["MACROS", "REFUSED", "Arguments"]
@@ -211,6 +211,15 @@ def _not_followed_by(arguments: Arguments) -> Expr:
     return NotFollowedBy(dfa, frozenset(s for s in at_end if isinstance(s, int)))
 
 
+def _token_budget(arguments: Arguments) -> Expr:
+    most = arguments.named.pop("maximum", None)
+    if not isinstance(most, int):
+        arguments.fail("maximum is a number of tokens")
+    text = (_byte_dfa if "states" in arguments.named else _any_text_until)(arguments)
+    assert isinstance(text, (ByteDfa, AnyTextUntil))
+    return arguments.build(lambda: make.token_budget(text, most))
+
+
 def _unordered(arguments: Arguments) -> Expr:
     arguments.only("separator", "required", "free", "minimum", "maximum")
     named = arguments.named
@@ -246,6 +255,7 @@ MACROS: dict[str, Callable[[Arguments], Expr]] = {
     "ExcludeToken": _exclude_token,
     "NotFollowedBy": _not_followed_by,
     "Token": _token,
+    "TokenBudget": _token_budget,
     "Unordered": _unordered,
 }
 REFUSED = {

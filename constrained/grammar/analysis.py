@@ -23,6 +23,7 @@ from .ir import (
     Repeat,
     RuleSet,
     Sequence,
+    TokenBudget,
     TokenReference,
     Unordered,
     children,
@@ -123,6 +124,8 @@ def _is_productive(node: Expr) -> bool:
         return bool(node.stops) if node.consume else b"" not in node.stops
     if isinstance(node, ByteDfa):
         return _dfa_accepts_something(node)
+    if isinstance(node, TokenBudget):
+        return _is_productive(node.text)  # one level deep
     if isinstance(node, NotFollowedBy):
         return 0 not in node.dfa.accepting
     return isinstance(node, (Literal, Unordered))  # whether its items suffice is left to compiling
@@ -142,6 +145,8 @@ def _is_nullable(node: Expr) -> bool:
         return (b"" in node.stops) == node.consume
     if isinstance(node, NotFollowedBy):
         return 0 not in node.dfa.accepting
+    if isinstance(node, TokenBudget):
+        return _is_nullable(node.text)  # one level deep
     return isinstance(node, ByteDfa) and 0 in node.accepting
 
 

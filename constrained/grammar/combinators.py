@@ -34,6 +34,7 @@ from .ir import (
     Repeat,
     RuleSet,
     Sequence,
+    TokenBudget,
     TokenReference,
     Unordered,
     children,
@@ -55,14 +56,16 @@ __all__ = [
     "rule_set",
     "sequence",
     "token",
+    "token_budget",
 ]
 
 LAST_CODE_POINT = 0x10FFFF
+MAX_TOKENS = 1 << 28
 _SURROGATES = (0xD800, 0xDFFF)
 _FLATTEN = 8
 _JOIN = 4096
 _NODES = frozenset((AnyTextUntil, ByteDfa, Capture, CharClass, Choice, Distinct, Literal, NotFollowedBy, Reference,
-                    Repeat, Sequence, TokenReference, Unordered))
+                    Repeat, Sequence, TokenBudget, TokenReference, Unordered))
 _EMPTY = Literal(b"")
 _NOTHING = Choice(())
 _ANY = CharClass(((0, 0xD7FF), (0xE000, LAST_CODE_POINT)))
@@ -301,6 +304,18 @@ def any_text_until(*stops: str | bytes, consume: bool = True, excludes: Iterable
     if not encoded and consume:
         raise GrammarError("any_text_until needs a stop, or consume=False")
     return AnyTextUntil(encoded, consume, _texts(excludes), max_chars)
+
+
+def token_budget(text: AnyTextUntil | ByteDfa, maximum: int) -> TokenBudget:
+    """``text`` in at most ``maximum`` tokens, and those that complete it on a shortest way: see ``TokenBudget``.
+
+    Raises ``GrammarError`` for a maximum that is no int from 1, and for a text of another kind.
+    """
+    if not isinstance(text, (AnyTextUntil, ByteDfa)):
+        raise GrammarError(f"a token budget is for AnyTextUntil or ByteDfa, not for {type(text).__name__}")
+    if not isinstance(maximum, int) or isinstance(maximum, bool) or not 0 < maximum < MAX_TOKENS:
+        raise GrammarError(f"a token budget is an int from 1 to {MAX_TOKENS - 1}, not {maximum!r:.60}")
+    return TokenBudget(text, maximum)
 
 
 def _texts(stops: Iterable[str | bytes]) -> tuple[bytes, ...]:

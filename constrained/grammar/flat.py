@@ -23,6 +23,7 @@ from constrained.grammar.ir import (
     Repeat,
     RuleSet,
     Sequence,
+    TokenBudget,
     TokenReference,
     Unordered,
     children,
@@ -86,6 +87,8 @@ def _entry(node: Expr, parts: tuple[int, ...]) -> tuple[Any, ...]:
         return ("until", node.stops, node.consume, node.excludes, node.max_chars)
     if isinstance(node, NotFollowedBy):
         return ("not-followed-by", node.dfa.transitions, tuple(sorted(node.dfa.accepting)), tuple(sorted(node.at_end)))
+    if isinstance(node, TokenBudget):
+        return ("token-budget", _entry(node.text, ()), node.maximum)
     assert isinstance(node, ByteDfa)
     return ("dfa", node.transitions, tuple(sorted(node.accepting)))
 
@@ -123,6 +126,10 @@ def from_flat(flat: Flat) -> RuleSet:
             nodes.append(AnyTextUntil(*entry[1:]))
         elif tag == "not-followed-by":
             nodes.append(NotFollowedBy(ByteDfa(entry[1], frozenset(entry[2])), frozenset(entry[3])))
+        elif tag == "token-budget":
+            inner = entry[1]
+            nodes.append(TokenBudget(AnyTextUntil(*inner[1:]) if inner[0] == "until"
+                                     else ByteDfa(inner[1], frozenset(inner[2])), entry[2]))
         else:
             nodes.append(ByteDfa(entry[1], frozenset(entry[2])))
     return RuleSet({name: nodes[number] for name, number in heads}, root)

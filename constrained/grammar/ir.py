@@ -28,6 +28,7 @@ __all__ = [
     "Reference",
     "Repeat",
     "Sequence",
+    "TokenBudget",
     "TokenReference",
     "Unordered",
     "children",
@@ -177,9 +178,22 @@ class NotFollowedBy:
     at_end: frozenset[int] = frozenset()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenBudget:
+    """A member of ``text``; when ``maximum`` tokens have some of it, only a shortest completion of it may follow.
+
+    Tokens are counted as they are accepted: one that also has bytes before or behind counts too. So all of it is in the
+    first ``maximum`` tokens and those that spell that completion, or in one more that belongs to what follows as well.
+    ``maximum`` is at least 1.
+    """
+
+    text: ByteDfa | AnyTextUntil
+    maximum: int
+
+
 Expr = (
     Literal | CharClass | Sequence | Choice | Repeat | Unordered | Reference | TokenReference | AnyTextUntil | ByteDfa
-    | Capture | Distinct | NotFollowedBy
+    | Capture | Distinct | NotFollowedBy | TokenBudget
 )
 
 

@@ -25,6 +25,7 @@ from .ir import (
     Repeat,
     RuleSet,
     Sequence,
+    TokenBudget,
     TokenReference,
     Unordered,
     children,
@@ -196,6 +197,9 @@ def _leaf(expr: Expr) -> str:
         if expr.max_chars is not None:
             arguments.append(f"max_chars={expr.max_chars}")
         return f"AnyTextUntil({', '.join(arguments)})"
+    if isinstance(expr, TokenBudget):
+        inner = _leaf(expr.text)  # one level deep
+        return f"TokenBudget(maximum={expr.maximum}, {inner.partition('(')[2]}"
     name, dfa = ("NotFollowedBy", expr.dfa) if isinstance(expr, NotFollowedBy) else ("ByteDfa", expr)
     assert isinstance(dfa, ByteDfa)
     arguments = [f"states={len(dfa.transitions)}", f"accepting=({', '.join(map(str, sorted(dfa.accepting)))})"]

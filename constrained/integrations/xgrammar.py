@@ -23,6 +23,7 @@ from constrained.grammar.ir import (
     Literal,
     NotFollowedBy,
     RuleSet,
+    TokenBudget,
     TokenReference,
     Unordered,
     children,
@@ -34,7 +35,7 @@ from constrained.vocabulary.tokenizer_info import TokenizerInfo
 
 __all__ = ["XGrammarCompiler"]
 
-UNSAID = (AnyTextUntil, ByteDfa, Distinct, NotFollowedBy, TokenReference, Unordered)
+UNSAID = (AnyTextUntil, ByteDfa, Distinct, NotFollowedBy, TokenBudget, TokenReference, Unordered)
 
 
 class XGrammarCompiler(PeerCompiler):

@@ -8,6 +8,7 @@ cdef int HOLE_NODE
 cdef unsigned long long MIX
 cdef long long FAR
 cdef int CHOOSING
+cdef int BUDGET
 cdef int GUARD
 cdef int FAR_LOW
 cdef int FAR_HIGH
@@ -71,6 +72,7 @@ cdef class Automaton:
     cdef int n_pending
     cdef int n_pairs
     cdef int guard_loop
+    cdef bint budgets
     cdef int guard_det
     cdef int* lv_c
     cdef int* lv_n
@@ -230,6 +232,9 @@ cdef class Automaton:
     cdef int row_of(self, int node) except -1 nogil
     cdef int build(self, int row, int k) except -1 nogil
     cdef int step_thread(self, int d, int n, int c, int k) except -1 nogil
+    cdef bint is_used_up(self, int d, int c) noexcept nogil
+    cdef int _step_budget(self, int d, int n, int c, int k) except -1 nogil
+    cdef int after_token(self, int node) except -1 nogil
     cdef int step(self, int row, int k) except -1 nogil
     cdef int step_token(self, int node, int token_set) except -1 nogil
     cdef bint is_complete(self, int node) noexcept nogil

@@ -16,6 +16,9 @@ Data
                register of a counted loop, else 0. **States and stack sets are the same thing**: a tail is
                the state that the machine is in when the callee has ended, so returning is a union.
     thread     one way to read a byte from a node: ``(det, tail)`` after all calls are entered.
+    budget     an element (position of a text with a token budget, tokens so far, node): its bytes are read as from any
+               position, and the count goes on with it. ``after_token`` counts; a budget that is used up leaves a
+               shortest way to the text's end.
     guard      an element (guard, pending id, node): the stacks of the node, as long as what must not follow does not
                (``engine.guards``). Its node has no guards itself and no END, which stands beside it.
     row        ``rows[r + class]``: the row of the next node, 0 dead, -1 not built yet. Rows are only made
@@ -56,6 +59,7 @@ MIX = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 FAR = cython.declare(cython.longlong, 1 << 60)
 CHOOSING = cython.declare(cython.int, 1 << 28)
 GUARD = cython.declare(cython.int, -3)
+BUDGET = cython.declare(cython.int, -5)
 FAR_LOW = cython.declare(cython.int, 0x3FFFFFF0)
 FAR_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
 
@@ -251,10 +255,12 @@ class Automaton:
         self.q_off = copy_ints(self.q_off, program.out_offsets)
         self.q_outs = copy_ints(self.q_outs, program.outs)
         self.guard_loop = -1
+        self.budgets = False
         for i in range(self.n_loops):
-            if self.l_rule[i] == GUARD:
+            if self.l_rule[i] == GUARD and self.guard_loop < 0:
                 self.guard_loop = i
-                break
+            if self.l_rule[i] == BUDGET:
+                self.budgets = True
         self.n_token_sets = program.n_token_sets
         self.p_min = copy_longs(self.p_min, program.position_min)
         self.r_min = copy_longs(self.r_min, program.rule_min)
@@ -1286,6 +1292,8 @@ class Automaton:
         total: cython.longlong
         if loop < 0:
             return self.d_min[d]
+        if self.l_rule[loop] == BUDGET:
+            return self.d_min[d]
         if self.l_rule[loop] == GUARD:
             return 0  # the rest is its node's; a lower bound, for the guard may kill the shortest way
         if self.l_rule[loop] < 0:
@@ -1888,6 +1896,9 @@ class Automaton:
         if loop >= 0 and self.l_rule[loop] == GUARD:
             self._add_thread(d, n, 0, c, 0)
             return 0
+        if loop >= 0 and self.l_rule[loop] == BUDGET:
+            self._add_thread(d, n, 0, c, 0)
+            return 0
         if loop >= 0 and self.l_rule[loop] < 0:
             self._enter_set(loop, c, n)
             return 0
@@ -2050,7 +2061,7 @@ class Automaton:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def step_thread(self, d: cython.int, n: cython.int, c: cython.int, k: cython.int) -> cython.int:
-        """Append the elements that a thread becomes with a byte of class ``k``; ``c`` is a guard's pending id."""
+        """Append what a thread becomes with a byte of class ``k``; ``c``: a guard's pending id, or tokens so far."""
         if d == self.guard_det:
             c = self.q_step[c * self.n_classes + k]
             if c < 0:
@@ -2059,10 +2070,83 @@ class Automaton:
             if k != 0:
                 self.add_guarded(c, self.row_node[k // self.n_classes])
             return 0
+        if self.budgets and self.d_loop[d] >= 0 and self.l_rule[self.d_loop[d]] == BUDGET:
+            return self._step_budget(d, n, c, k)
         d = self.det_step(d, k)
         if d != 0:
             self.add_pair(d, n)
         return 0
+
+    # ---- token budgets -------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def is_used_up(self, d: cython.int, c: cython.int) -> cython.bint:
+        """Whether an element is within a text whose token budget is used up."""
+        loop: cython.int = self.d_loop[d]
+        return self.budgets and loop >= 0 and self.l_rule[loop] == BUDGET and c >= self.l_max[loop]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _step_budget(self, d: cython.int, n: cython.int, c: cython.int, k: cython.int) -> cython.int:
+        """``step_thread`` within a text that has a budget, ``c`` tokens of which are written."""
+        loop: cython.int = self.d_loop[d]
+        i: cython.int
+        p: cython.int
+        q: cython.int
+        m: cython.int
+        used_up: cython.bint = c >= self.l_max[loop]
+        d = self.det_step(d, k)
+        for i in range(self.d_len[d]):
+            q = self.p_loop[self.d_pool[self.d_off[d] + i]]
+            if q < 0 or self.l_rule[q] != BUDGET:
+                continue
+            # used up: on a shortest way only, and nothing more once the text may end
+            if not used_up or (0 < self.l_sep[q] and self.l_sep[q] < self.l_sep[loop]):
+                p = self.loop_det(q)
+                self.add_item(p, c, n)
+        m = 0
+        self._need_buf(self.d_len[d])
+        for i in range(self.d_len[d]):
+            p = self.d_pool[self.d_off[d] + i]
+            if self.p_loop[p] < 0 or self.l_rule[self.p_loop[p]] != BUDGET:
+                self.buf[m] = p
+                m += 1
+        if m > 0:
+            d = self.intern_det(m)
+            self.add_pair(d, n)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def after_token(self, node: cython.int) -> cython.int:
+        """The node when a token is complete: each budget whose text has something of that token is one smaller."""
+        r: cython.int
+        base: cython.int
+        i: cython.int
+        d: cython.int
+        loop: cython.int
+        if not self.budgets or node == 0:
+            return node
+        r = self.memo_get(10, node, 0)
+        if r != -2:
+            return r
+        base = self.it_len
+        for i in range(self.n_off[node], self.n_off[node] + self.n_len[node]):
+            d = self.el_d[i]
+            loop = self.d_loop[d]
+            if loop < 0 or self.l_rule[loop] != BUDGET:
+                self.add_item(d, self.el_c[i], self.el_n[i])
+            elif self.el_c[i] + 1 < self.l_max[loop]:
+                self.add_item(d, self.el_c[i] + 1, self.el_n[i])
+            elif self.l_sep[loop] > 0:  # else the text may end, and what follows it stands beside this element
+                self.add_item(d, self.l_max[loop], self.el_n[i])
+        r = self.canonical(base)
+        self.memo_put(10, node, 0, r)
+        return r
 
     @cython.cfunc
     @cython.nogil
@@ -2316,7 +2400,7 @@ epoch far max_threads n_positions n_rules n_loops n_classes n_token_sets start_p
 n_generation d_count d_cap d_pool_len d_pool_cap d_table_size d_rows_len d_rows_cap calls_len calls_cap
 firsts_len firsts_cap n_count n_cap el_len el_cap n_table_size exp_len exp_cap rows_len rows_cap it_len it_cap
 tr_len tr_cap un_len un_cap g_count g_cap g_pool_len g_pool_cap g_table_size m_size m_count buf_cap heap_len
-split_len split_cap lv_len lv_cap n_pending n_pairs guard_loop guard_det
+split_len split_cap lv_len lv_cap n_pending n_pairs guard_loop guard_det budgets
 """.split()
 _POINTERS = """
 p_off e_a e_b e_to p_accept p_loop p_region l_pos l_rule l_min l_max l_next l_region l_det l_next_det r_start

@@ -13,6 +13,7 @@ cdef int HOLE
 cdef int FAR_COUNT_LOW
 cdef int FAR_COUNT_HIGH
 cdef int BETWEEN_ROUNDS
+cdef int BUDGET
 cdef int MAX_CELLS
 cdef int MANY_ROUNDS
 cdef int _fill_one(TokenAutomaton one, long long handle, unsigned int* out) except -1 nogil

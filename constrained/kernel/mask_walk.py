@@ -55,6 +55,7 @@ HOLE = cython.declare(cython.int, 2)
 FAR_COUNT_LOW = cython.declare(cython.int, 0x3FFFFFF0)
 FAR_COUNT_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
 BETWEEN_ROUNDS = cython.declare(cython.int, 1 << 24)
+BUDGET = cython.declare(cython.int, -5)
 MAX_CELLS = cython.declare(cython.int, 2048)
 MANY_ROUNDS = cython.declare(cython.int, 1 << 24)
 
@@ -561,7 +562,7 @@ class TokenAutomaton:
             at = self.a.n_exp[node] + 5 * i
             if self.a.exp[at + 2] != 0:
                 found = True
-            else:
+            elif not self.a.is_used_up(self.a.exp[at], self.a.exp[at + 3]):
                 s = self.a.split_det(self.a.exp[at])
                 if self.a.split[s + 1] != 0:
                     found = True
@@ -575,9 +576,10 @@ class TokenAutomaton:
                 self._wide(self._hole_node(d, self._clamp(self.a.d_loop[d], self.a.exp[at + 3])), s,
                            self.a.exp[at + 4], x)
                 continue
-            if self.a.exp[at] == self.a.guard_det:
-                self._add_rest(self.a.guard_det, self.a.exp[at + 1], self.a.exp[at + 3])
+            if self.a.exp[at] == self.a.guard_det or self.a.is_used_up(self.a.exp[at], self.a.exp[at + 3]):
+                self._add_rest(self.a.exp[at], self.a.exp[at + 1], self.a.exp[at + 3])
                 continue
+            # how many tokens of a budget are left does not matter within one token
             s = self.a.split_det(self.a.exp[at])
             if self.a.split[s] != 0:
                 self._add_rest(self.a.split[s], self.a.exp[at + 1], 0)
@@ -796,6 +798,7 @@ class TokenAutomaton:
         the region's loop or within one.
         """
         k: cython.int = 0
+        loop: cython.int
         r: cython.int = self.a.restrict(t, region, False)
         if r != 0:
             while k < self.n_ways and self.ways[k] != r:
@@ -809,7 +812,8 @@ class TokenAutomaton:
         if r != 0:
             if self.a.n_len[r] != 1:
                 self.counted = False
-            if self.a.d_loop[self.a.el_d[self.a.n_off[r]]] >= 0:
+            loop = self.a.d_loop[self.a.el_d[self.a.n_off[r]]]
+            if loop >= 0 and self.a.l_rule[loop] != BUDGET:
                 k |= BETWEEN_ROUNDS
             r = self.a.row_of(r)
         self._need_numbers(0, self.tb_len + 2)
@@ -872,7 +876,7 @@ class TokenAutomaton:
         c: cython.int = self.a.el_c[self.a.n_off[u]]
         least: cython.int = 0
         most: cython.int = MANY_ROUNDS
-        if loop >= 0 and c < FAR_COUNT_LOW:
+        if loop >= 0 and self.a.l_rule[loop] != BUDGET and c < FAR_COUNT_LOW:
             self._find_tokens(w, self._hole_node(self.a.el_d[self.a.n_off[u]], FAR_COUNT_HIGH), region, x)
             if self.counted:
                 if self.a.l_max[loop] >= 0 and self.a.l_max[loop] - c <= self.a.far:
@@ -1367,7 +1371,7 @@ class TokenAutomaton:
                     if other < 0:
                         return -1
                     row = self.a.union(row, other)
-        return row
+        return self.a.after_token(row)
 
     # ---- for Python: handles, one call each, lock taken ---------------------------------------------
     #
@@ -1437,8 +1441,8 @@ class TokenAutomaton:
             found.append(handle)
         return found
 
-    def advance(self, handle: cython.longlong, data: bytes):
-        """The state after ``data``, or 0."""
+    def advance(self, handle: cython.longlong, data: bytes, counted: cython.bint = False):
+        """The state after ``data``, or 0; ``counted``: as one token of every text that has a budget."""
         row: cython.int
         i: cython.Py_ssize_t
         n: cython.Py_ssize_t = len(data)
@@ -1452,7 +1456,8 @@ class TokenAutomaton:
                     if row == 0:
                         break
                 if row != 0:
-                    r = self.handle_of(self.a.row_node[row // self.a.n_classes])
+                    row = self.a.row_node[row // self.a.n_classes]
+                    r = self.handle_of(self.a.after_token(row) if counted and n > 0 else row)
             return r
         except BaseException:
             self._recover()
@@ -1578,7 +1583,7 @@ class TokenAutomaton:
                     for i in range(8):
                         self.first[i] = 0
                     self.a.first_classes(node, self.first)
-                    if self.a.guard_loop >= 0:
+                    if self.a.guard_loop >= 0 or self.a.budgets:
                         self._drop_dead_classes(node)
                     k = -1
                     for i in range(8):
@@ -1624,7 +1629,7 @@ class TokenAutomaton:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _drop_dead_classes(self, node: cython.int) -> cython.int:
-        """Clear in ``first`` the byte classes after which a guard leaves nothing."""
+        """Clear in ``first`` the byte classes after which a guard, or a budget, leaves nothing."""
         k: cython.int
         for k in range(self.a.n_classes):
             if (self.first[k >> 5] >> (k & 31)) & 1 and self.a.step(self.a.row_of(node), k) == 0:

@@ -56,6 +56,7 @@ cdef class Network:
     cdef public list token_sets
     cdef public list guard_dfas
     cdef public list guard_ends
+    cdef public dict budgets
     cdef int _room(self, int more) except -1
     cdef int _edge_room(self, int more) except -1
     cdef int add_position(self, int origin) except -1

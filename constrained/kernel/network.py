@@ -109,6 +109,7 @@ class Network:
         self.token_sets = []
         self.guard_dfas = []
         self.guard_ends = []
+        self.budgets = {}
         self.add_position(-1)
         self.add_position(-1)
         self.add_position(-1)

@@ -15,6 +15,10 @@ two stands the rule ``loop_separator`` (-1: cannot be written), or nothing where
 A guard (GUARD) is a loop without rounds: ``loop_minimum`` is the pending id it starts with (-1: nothing passes),
 ``loop_next`` what it guards; the other tables of guards are those of ``engine.guards``.
 
+A position of a text with a token budget (BUDGET) has its byte edges as any other, and is a loop beside:
+``loop_maximum`` is the budget, ``loop_separator`` how many bytes the text needs from here at least (see
+``engine.budgets``).
+
 Positions 1 and 2 are END and HOLE; they have no edges. All arrays are ``array('i')``, but for the minima in bytes,
 which are ``array('q')``.
 """
@@ -24,13 +28,16 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass
 
-__all__ = ["FAR", "GUARD", "Program"]
+__all__ = ["BUDGET", "FAR", "GUARD", "Program"]
 
 FAR = 1 << 60
 """Stands for "no way to an end" in minima."""
 
 GUARD = -3
 """``loop_rules`` of a guard."""
+
+BUDGET = -5
+"""``loop_rules`` of a position in a text with a token budget."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -1,0 +1,99 @@
+"""Texts with a token budget: ``TokenBudget`` as positions that count.
+
+Each state of the budget's automaton is a position with its byte edges, as the passes of lowering know them. When they
+are done, ``mark_budgets`` makes a loop of kind BUDGET out of each such position: within it the automaton carries how
+many tokens have something of the text. What it needs to know beside is how many bytes a shortest way to the text's end
+takes: when the budget is used up, only edges that shorten it are left. So a budget never leads into a dead end, and it
+costs nothing but the count in the state.
+
+The position at which a text begins is an ordinary one, never reached again within the text: entering it sets the count
+to zero. Cost: one pass over the edges of the marked positions.
+"""
+
+from __future__ import annotations
+
+from array import array
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+from constrained.engine.text_until import text_until
+from constrained.errors import GrammarError
+from constrained.grammar.ir import ByteDfa, TokenBudget
+from constrained.kernel.network import Network
+from constrained.kernel.program import BUDGET
+
+__all__ = ["mark_budgets", "write_budget"]
+
+_BYTES, _EPSILON = 0, 1
+
+
+def write_budget(net: Network, node: TokenBudget, start: int, end: int, origin: int) -> None:
+    """Spell ``node`` between two positions, and remember in ``net.budgets`` which of its positions count."""
+    text = node.text
+    dfa = text if isinstance(text, ByteDfa) else text_until(text.stops, text.consume, text.excludes, text.max_chars)
+    states = [net.new_position(origin) for _ in dfa.transitions]
+    for state, edges in enumerate(dfa.transitions):
+        for first, last, to in edges:
+            net.new_edge(states[state], _BYTES, first, last, states[to])
+            if state == 0:
+                net.new_edge(start, _BYTES, first, last, states[to])
+        if state in dfa.accepting:
+            net.new_edge(states[state], _EPSILON, 0, 0, end)
+            if state == 0:
+                net.new_edge(start, _EPSILON, 0, 0, end)
+        if edges:
+            net.budgets[states[state]] = node.maximum
+
+
+def mark_budgets(net: Network, before: int, parts: dict[str, Any], position_region: array[int],
+                 loop_region: dict[int, int]) -> None:
+    """Make loops of the positions in ``net.budgets``. ``parts`` is what ``net.flatten`` gave, ``before`` the number of
+    positions before regions were found: later ones are twins of others, one epsilon away.
+
+    Raises ``GrammarError`` beside ``NotFollowedBy``: what must not follow could take away the end that a budget needs.
+    """
+    if net.guard_dfas:
+        raise GrammarError("token budgets and NotFollowedBy do not go together in one grammar",
+                           hint="Lark grammars in scannerless mode have none")
+    budgets = dict(net.budgets)
+    twins = {p: to for p in net.budgets for _, _, to in net.edges(p, _EPSILON) if to >= before}
+    budgets.update((twin, budgets[p]) for p, twin in twins.items())
+    left = _bytes_left(net, budgets, twins)
+    if not left:
+        return
+    items = parts["loop_items"].pop()
+    loops = len(parts["loop_positions"])
+    for p in sorted(left):
+        parts["position_loop"][p] = loops
+        loops += 1
+        row = {"loop_positions": p, "loop_rules": BUDGET, "loop_minimum": 0, "loop_maximum": budgets[p],
+               "loop_next": p, "loop_items": items, "loop_separator": left[p], "loop_bare": 0, "loop_required": 0}
+        for name, value in row.items():
+            parts[name].append(value)
+        loop_region[p] = position_region[p]
+    parts["loop_items"].append(items)
+
+
+def _bytes_left(net: Network, budgets: dict[int, int], twins: dict[int, int]) -> dict[int, int]:
+    """Fewest bytes from each position to the end of its text (Dijkstra 1959, all edges alike)."""
+    before: dict[int, list[int]] = {}
+    waiting: list[tuple[int, int]] = []
+    for p in budgets:
+        if any(to != twins.get(p) for _, _, to in net.edges(p, _EPSILON)):
+            waiting.append((0, p))
+        for _, _, to in net.edges(p, _BYTES):
+            if to in budgets:
+                before.setdefault(to, []).append(p)
+            else:
+                waiting.append((1, p))  # the text is complete behind this byte
+    behind = {twin: p for p, twin in twins.items()}
+    left: dict[int, int] = {}
+    heapify(waiting)
+    while waiting:
+        distance, p = heappop(waiting)
+        for one in (p, twins.get(p), behind.get(p)):  # a position and its twin are one state of the text
+            if one is not None and one not in left:
+                left[one] = distance
+                for earlier in before.get(one, ()):
+                    heappush(waiting, (distance + 1, earlier))
+    return left
