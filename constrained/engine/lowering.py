@@ -35,21 +35,23 @@ def lower(
     unspellable: frozenset[int] = frozenset(),
     resolve_tokens: Callable[[TokenReference], frozenset[int]] = lambda reference: frozenset(),
     mark: Callable[[], frozenset[int] | None] = lambda: None,
+    budgets: bool = True,
 ) -> Program:
     """The program of ``rules`` for a vocabulary in which no token has a byte of ``unspellable``.
 
     ``mark``: asked at each ``Distinct`` for a token that is read where it begins; None leaves its condition out.
+    ``budgets``: whether tokens are counted; without, a ``TokenBudget`` is its text.
 
     Raises ``GrammarLimitError`` and ``UnsatisfiableGrammarError``.
     """
     net = build_network(rules, limits, resolve_tokens, mark)
     try:
-        return _finish(net, limits, unspellable)
+        return _finish(net, limits, unspellable, budgets)
     except NetworkTooLarge:
         raise GrammarLimitError("max_positions", limits.max_positions, "the grammar is too large") from None
 
 
-def _finish(net: Network, limits: Limits, unspellable: frozenset[int]) -> Program:
+def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: bool) -> Program:
     if unspellable:
         net.drop_bytes(unspellable)
     net.find_nullable()
@@ -73,7 +75,7 @@ def _finish(net: Network, limits: Limits, unspellable: frozenset[int]) -> Progra
     net.drop_dead()
     byte_class, class_byte = find_classes(net, guard_edges(net.guard_dfas))
     parts = net.flatten()
-    if net.budgets:
+    if net.budgets and budgets:
         mark_budgets(net, before, parts, position_region, loop_region)
     guards = NO_GUARDS
     if net.guard_dfas:

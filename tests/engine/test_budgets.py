@@ -21,6 +21,7 @@ from constrained.grammar.ir import (
     AnyTextUntil,
     ByteDfa,
     Choice,
+    Distinct,
     Expr,
     Literal,
     NotFollowedBy,
@@ -297,3 +298,16 @@ def test_what_is_refused() -> None:
                  "root ::= TokenBudget(maximum=1)"):
         with pytest.raises(cd.GrammarSyntaxError):
             from_ebnf(text)
+
+
+def test_beside_arrays_of_different_items() -> None:
+    texts = [bytes([byte]) for byte in range(256)] + [b"ab", b"</t>", b'["']
+    item = make.sequence('"', make.repeat(make.char_class("ab"), 0), '"')
+    array = Distinct(make.sequence("[", item, make.repeat(make.sequence(",", item), 0), "]"))
+    matcher = matcher_of(Sequence((TokenBudget(END, 2), array)), texts)
+    assert accept(matcher, texts, b"a", b"ab", b"ab", b"</t>", b'["', b"a", b'"', b",", b'"', b"a") == [
+        True, True, False, *[True] * 7]
+    assert accept(matcher, texts, b'"', b"b", b'"', b"]") == [False, True, True, True]
+    assert matcher.is_completed()
+    matcher.reset()
+    assert matcher.accept_string("aba") and matcher.accept_string("b") and not matcher.accept_string("a")

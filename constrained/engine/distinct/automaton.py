@@ -309,13 +309,13 @@ class DistinctAutomaton:
     def _is_text(self, token: int) -> bool:
         return token not in self.by_id_only and bool(self.texts.info.token_bytes(token))
 
-    def advance(self, handle: int, data: bytes) -> int:
-        """The state after ``data``, or 0."""
+    def advance(self, handle: int, data: bytes, counted: bool = False) -> int:
+        """The state after ``data``, or 0; ``counted``: as one token of every text that has a budget."""
         with self.lock:
             row, pairs = self._of(handle)
             if not row:
                 return 0
-            return self._handle(self.relaxed.advance(row, data), self._feed(pairs, data))
+            return self._handle(self.relaxed.advance(row, data, counted), self._feed(pairs, data))
 
     def complete(self, handle: int) -> bool:
         """Whether the text may end here."""

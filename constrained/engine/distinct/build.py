@@ -34,7 +34,8 @@ def distinct_automaton(rules: RuleSet, program: Program, relaxed: TokenAutomaton
 
     small = _small_vocabulary(len(named))
     mark = frozenset((MARK,))
-    lowered = lower(rules, limits, unspellable=tables.info.unspellable_bytes, resolve_tokens=resolve, mark=lambda: mark)
+    lowered = lower(rules, limits, unspellable=tables.info.unspellable_bytes, resolve_tokens=resolve,
+                    mark=lambda: mark, budgets=False)  # relaxed counts the tokens
     exact = TokenAutomaton(Automaton(lowered, limits.max_threads), small.trie, list(small.info.stop_token_ids),
                            lowered.regions, lowered.token_sets, limits.max_mask_bytes, limits.max_walk_nodes)
     found = DistinctAutomaton(relaxed, exact, tables.texts, named, by_id_only, limits.max_live_search)
