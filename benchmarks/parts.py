@@ -13,7 +13,6 @@ import random
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
@@ -23,6 +22,7 @@ from peers import Vocabulary
 import constrained as cd
 from constrained.engine import vocabulary_tables
 from constrained.engine.compiled import CompiledGrammar
+from constrained.engine.lowering import lower
 from constrained.grammars import builtin_names, builtin_text
 from constrained.kernel.automaton import Automaton
 from constrained.kernel.mask_walk import TokenAutomaton
@@ -46,10 +46,8 @@ def trie_walk(vocabulary: Vocabulary, runs: int = 400) -> str:
     the whole call: walk, hash, store and copy.
     """
     compiled = cd.GrammarCompiler(vocabulary.info, cache_limit_bytes=0).compile_grammar(STRING_BODIES)
-    program = compiled.program
-    plain = replace(program, regions=[b""],
-                    position_region=_zeros(program.position_region),
-                    loop_region=_zeros(program.loop_region))
+    plain = lower(compiled.rules, compiled.limits, unspellable=vocabulary.info.unspellable_bytes)
+    plain.drop_regions()
     trie = compiled.tables.trie
     automaton = TokenAutomaton(Automaton(plain, 1000), trie, list(vocabulary.info.stop_token_ids), plain.regions,
                                plain.token_sets, 1, 1 << 40)
@@ -72,10 +70,6 @@ def trie_walk(vocabulary: Vocabulary, runs: int = 400) -> str:
             f"| --- | --- | --- | --- | --- | --- |\n"
             f"| {trie.shape()[0]} | {visited} | {least / 1e3:.0f} | {middle / 1e3:.0f} | {least / visited:.2f} "
             f"| {middle / visited:.2f} |")
-
-
-def _zeros(like: Any) -> Any:
-    return type(like)(like.typecode, bytes(like.itemsize * len(like)))
 
 
 def _visited(automaton: TokenAutomaton, trie: Any, state: int) -> int:

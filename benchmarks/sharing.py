@@ -105,7 +105,7 @@ def report_compiling(info: cd.TokenizerInfo) -> None:
         compiled = cd.GrammarCompiler(info).compile_grammar(grammar)
         first = seconds(lambda c=compiled: cd.GrammarMatcher(c).fill_next_token_bitmask(bitmask), 1)
         print(f"{name:16} {read * 1e3:7.2f}  {compiling * 1e3:10.2f}  {first * 1e3:13.2f}  "
-              f"{len(compiled.program.position_accept):9}  {compiled.program.n_classes:12}")
+              f"{compiled.program.n_positions:9}  {compiled.program.n_classes:12}")
 
 
 def main() -> None:

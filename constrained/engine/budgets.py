@@ -12,15 +12,12 @@ to zero. Cost: one pass over the edges of the marked positions.
 
 from __future__ import annotations
 
-from array import array
 from heapq import heapify, heappop, heappush
-from typing import Any
 
 from constrained.engine.text_until import text_until
 from constrained.errors import GrammarError
 from constrained.grammar.ir import ByteDfa, TokenBudget
 from constrained.kernel.network import Network
-from constrained.kernel.program import BUDGET
 
 __all__ = ["mark_budgets", "write_budget"]
 
@@ -45,10 +42,9 @@ def write_budget(net: Network, node: TokenBudget, start: int, end: int, origin: 
             net.budgets[states[state]] = node.maximum
 
 
-def mark_budgets(net: Network, before: int, parts: dict[str, Any], position_region: array[int],
-                 loop_region: dict[int, int]) -> None:
-    """Make loops of the positions in ``net.budgets``. ``parts`` is what ``net.flatten`` gave, ``before`` the number of
-    positions before regions were found: later ones are twins of others, one epsilon away.
+def mark_budgets(net: Network, before: int) -> None:
+    """Make loops of the positions in ``net.budgets``. ``before``: the number of positions before regions were found;
+    later ones are twins of others, one epsilon away.
 
     Raises ``GrammarError`` beside ``NotFollowedBy``: what must not follow could take away the end that a budget needs.
     """
@@ -58,20 +54,8 @@ def mark_budgets(net: Network, before: int, parts: dict[str, Any], position_regi
     budgets = dict(net.budgets)
     twins = {p: to for p in net.budgets for _, _, to in net.edges(p, _EPSILON) if to >= before}
     budgets.update((twin, budgets[p]) for p, twin in twins.items())
-    left = _bytes_left(net, budgets, twins)
-    if not left:
-        return
-    items = parts["loop_items"].pop()
-    loops = len(parts["loop_positions"])
-    for p in sorted(left):
-        parts["position_loop"][p] = loops
-        loops += 1
-        row = {"loop_positions": p, "loop_rules": BUDGET, "loop_minimum": 0, "loop_maximum": budgets[p],
-               "loop_next": p, "loop_items": items, "loop_separator": left[p], "loop_bare": 0, "loop_required": 0}
-        for name, value in row.items():
-            parts[name].append(value)
-        loop_region[p] = position_region[p]
-    parts["loop_items"].append(items)
+    for p, left in sorted(_bytes_left(net, budgets, twins).items()):
+        net.new_budget(p, budgets[p], left)
 
 
 def _bytes_left(net: Network, budgets: dict[int, int], twins: dict[int, int]) -> dict[int, int]:

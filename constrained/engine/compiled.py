@@ -248,7 +248,7 @@ class CompiledGrammar:
     @property
     def memory_size_bytes(self) -> int:
         """Bytes of this grammar alone; the vocabulary's tables are shared."""
-        held: int = self.automaton.memory() + 100 * len(self.program.position_accept)
+        held: int = self.automaton.memory() + 100 * self.program.n_positions
         return held
 
     def rules_at(self, state: int) -> list[str]:
@@ -279,7 +279,7 @@ class CompiledGrammar:
 
     def __repr__(self) -> str:
         epoch, states, _, masks, _ = self.automaton.counts()
-        return (f"<CompiledGrammar root={self.rules.root!r} positions={len(self.program.position_accept)} "
+        return (f"<CompiledGrammar root={self.rules.root!r} positions={self.program.n_positions} "
                 f"vocab_size={self.tokenizer_info.vocab_size} epoch={epoch} states={states} masks={masks}>")
 
 

@@ -9,7 +9,6 @@ Guarantees to the automaton: see ``kernel.automaton``. Raises ``UnsatisfiableGra
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable
 
 from constrained.engine.budgets import mark_budgets
@@ -19,9 +18,10 @@ from constrained.engine.left_corner import remove_left_recursion
 from constrained.engine.network_view import NetworkView
 from constrained.errors import GrammarError, GrammarLimitError, UnsatisfiableGrammarError
 from constrained.grammar.ir import RuleSet, TokenReference
-from constrained.kernel.byte_sets import Regions, find_classes
 from constrained.kernel.network import Network, NetworkTooLarge
-from constrained.kernel.program import GUARD, Program
+from constrained.kernel.partition import find_classes
+from constrained.kernel.program import Program
+from constrained.kernel.regions import find_regions
 from constrained.kernel.shortest import find_shortest
 from constrained.limits import Limits
 
@@ -64,7 +64,7 @@ def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: 
         remove_left_recursion(net, limits)
     net.add_root()
     before = net.size()
-    regions, position_region, loop_region = Regions(net).find()  # may split positions
+    find_regions(net)  # may split positions
     find_shortest(net)
     if not net.is_possible():
         raise UnsatisfiableGrammarError(
@@ -73,30 +73,16 @@ def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: 
                  "makes everything that needs it impossible",
         )
     net.drop_dead()
-    byte_class, class_byte = find_classes(net, guard_edges(net.guard_dfas))
-    parts = net.flatten()
+    find_classes(net, guard_edges(net.guard_dfas))
     if net.budgets and budgets:
-        mark_budgets(net, before, parts, position_region, loop_region)
+        mark_budgets(net, before)
     guards = NO_GUARDS
     if net.guard_dfas:
-        guards = guard_tables(NetworkView(net), list(parts["rule_starts"]), byte_class, class_byte, limits)
-        if not guards.has_text(parts["start"]):
+        guards = guard_tables(NetworkView(net), net.starts(), *net.classes(), limits)
+    program = Program(net)  # takes the network's arrays
+    if guards is not NO_GUARDS:
+        if not guards.has_text(program.start):
             raise UnsatisfiableGrammarError("no text fits the grammar: what may follow is what must not follow",
                                             hint="see what stands behind each NotFollowedBy")
-        for k, rule in enumerate(parts["loop_rules"]):
-            if rule == GUARD:
-                parts["loop_minimum"][k] = guards.begin[parts["loop_minimum"][k]]
-    return Program(
-        position_region=position_region,
-        loop_region=array("i", [loop_region.get(p, 0) for p in parts["loop_positions"]]),
-        rule_names=net.rule_names,
-        n_classes=len(class_byte),
-        byte_class=byte_class,
-        class_byte=class_byte,
-        regions=regions,
-        token_sets=net.token_sets,
-        n_pending=guards.n_pending, pending_end=guards.may_end, pending_step=guards.step, pending_join=guards.join,
-        pair_position=guards.pair_position, pair_pending=guards.pair_pending,
-        out_offsets=guards.out_offsets, outs=guards.outs,
-        **parts,
-    )
+        program.begin_guards(guards)
+    return program

@@ -1,5 +1,6 @@
 cimport cython
 
+from constrained.kernel.program cimport Program
 
 cdef int END_DET
 cdef int HOLE_DET
@@ -12,10 +13,6 @@ cdef int BUDGET
 cdef int GUARD
 cdef int FAR_LOW
 cdef int FAR_HIGH
-cdef int* grow_int(int* old, Py_ssize_t count) noexcept nogil
-cdef long long* grow_long(long long* old, Py_ssize_t count) noexcept nogil
-cdef int* copy_ints(int* old, int[::1] values) noexcept
-cdef long long* copy_longs(long long* old, long long[::1] values) noexcept
 cdef void sort_triples(int* a, int* b, int* c, int lo, int hi) noexcept nogil
 cdef void sort_ints(int* a, int lo, int hi) noexcept nogil
 cdef unsigned long long mix(unsigned long long h, int x) noexcept nogil
@@ -23,6 +20,7 @@ cdef int _bit(int k) noexcept nogil
 
 @cython.final
 cdef class Automaton:
+    cdef readonly Program program
     cdef cython.pymutex lock
     cdef readonly int epoch
     cdef int far

@@ -49,7 +49,11 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.libc.stdlib import free, realloc
+    from cython.cimports.constrained.kernel.memory import copy_ints, grow_int, grow_long
+    from cython.cimports.constrained.kernel.program import Program
+    from cython.cimports.libc.stdlib import free
+else:
+    from constrained.kernel.memory import copy_ints, grow_int, grow_long
 
 END_DET = cython.declare(cython.int, 1)
 HOLE_DET = cython.declare(cython.int, 2)
@@ -66,56 +70,6 @@ FAR_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
 
 class ThreadLimitReached(Exception):
     """A node would hold more alternatives than ``max_threads``; args: (live elements, rule or -1)."""
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def grow_int(old: cython.p_int, count: cython.Py_ssize_t) -> cython.p_int:
-    """``old`` enlarged to ``count`` ints; the new part is not set. NULL when memory is out."""
-    if cython.compiled:
-        return cython.cast(cython.p_int, realloc(old, count * cython.sizeof(cython.int)))
-    else:
-        kept = old or []
-        return kept + [0] * (count - len(kept))
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def grow_long(old: cython.p_longlong, count: cython.Py_ssize_t) -> cython.p_longlong:
-    """Like ``grow_int`` for 64-bit values."""
-    if cython.compiled:
-        return cython.cast(cython.p_longlong, realloc(old, count * cython.sizeof(cython.longlong)))
-    else:
-        kept = old or []
-        return kept + [0] * (count - len(kept))
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def copy_ints(old: cython.p_int, values: cython.int[::1]) -> cython.p_int:
-    """``old`` replaced by the ints of ``values``; NULL when memory is out."""
-    n: cython.Py_ssize_t = len(values)
-    i: cython.Py_ssize_t
-    new: cython.p_int = grow_int(old, n + 1)
-    if new:
-        for i in range(n):
-            new[i] = values[i]
-    return new
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def copy_longs(old: cython.p_longlong, values: cython.longlong[::1]) -> cython.p_longlong:
-    """``copy_ints`` for 64-bit values."""
-    n: cython.Py_ssize_t = len(values)
-    i: cython.Py_ssize_t
-    new: cython.p_longlong = grow_long(old, n + 1)
-    if new:
-        for i in range(n):
-            new[i] = values[i]
-    return new
 
 
 @cython.cfunc
@@ -213,96 +167,82 @@ class Automaton:
 
     # ---- the lowered grammar -------------------------------------------------------------------------
 
-    def _load(self, program):
-        """Copy the program's arrays (see ``kernel.program``)."""
+    def _load(self, program: Program):
+        """Read the program's arrays where they are (see ``kernel.program``)."""
         i: cython.int
-        self.n_positions = len(program.position_offsets) // 4
-        self.n_rules = len(program.rule_starts)
-        self.n_loops = len(program.loop_positions)
+        self.program = program
+        self.n_positions = program.n_positions
+        self.n_rules = program.n_rules
+        self.n_loops = program.n_loops
         self.n_classes = program.n_classes
-        self.p_off = copy_ints(self.p_off, program.position_offsets)
-        self.e_a = copy_ints(self.e_a, program.edge_a)
-        self.e_b = copy_ints(self.e_b, program.edge_b)
-        self.e_to = copy_ints(self.e_to, program.edge_to)
-        self.p_accept = copy_ints(self.p_accept, program.position_accept)
-        self.p_loop = copy_ints(self.p_loop, program.position_loop)
-        self.p_region = copy_ints(self.p_region, program.position_region)
-        self.l_pos = copy_ints(self.l_pos, program.loop_positions)
-        self.l_rule = copy_ints(self.l_rule, program.loop_rules)
-        self.l_min = copy_ints(self.l_min, program.loop_minimum)
-        self.l_max = copy_ints(self.l_max, program.loop_maximum)
-        self.l_next = copy_ints(self.l_next, program.loop_next)
-        self.l_region = copy_ints(self.l_region, program.loop_region)
-        self.l_items = copy_ints(self.l_items, program.loop_items)
-        self.l_sep = copy_ints(self.l_sep, program.loop_separator)
-        self.l_bare = copy_ints(self.l_bare, program.loop_bare)
-        self.i_rule = copy_ints(self.i_rule, program.item_rule)
-        self.i_required = copy_ints(self.i_required, program.item_required)
-        self.i_cheap = copy_ints(self.i_cheap, program.item_cheap)
-        self.l_required = copy_ints(self.l_required, program.loop_required)
-        self.r_start = copy_ints(self.r_start, program.rule_starts)
-        self.r_order = copy_ints(self.r_order, program.rule_order)
-        self.cls = copy_ints(self.cls, program.byte_class)
-        self.cls_rep = copy_ints(self.cls_rep, program.class_byte)
+        self.n_token_sets = len(program.token_sets)
         self.start_position = program.start
-        self.n_pending = program.n_pending
-        self.n_pairs = len(program.pair_position)
-        self.q_end = copy_ints(self.q_end, program.pending_end)
-        self.q_step = copy_ints(self.q_step, program.pending_step)
-        self.q_join = copy_ints(self.q_join, program.pending_join)
-        self.q_pair_p = copy_ints(self.q_pair_p, program.pair_position)
-        self.q_pair_c = copy_ints(self.q_pair_c, program.pair_pending)
-        self.q_off = copy_ints(self.q_off, program.out_offsets)
-        self.q_outs = copy_ints(self.q_outs, program.outs)
+        self.p_off = program.p_off
+        self.e_a = program.e_a
+        self.e_b = program.e_b
+        self.e_to = program.e_to
+        self.p_accept = program.p_accept
+        self.p_loop = program.p_loop
+        self.p_region = program.p_region
+        self.p_min = program.p_min
+        self.r_start = program.r_start
+        self.r_order = program.r_order
+        self.r_min = program.r_min
+        self.l_pos = program.l_pos
+        self.l_rule = program.l_rule
+        self.l_min = program.l_min
+        self.l_max = program.l_max
+        self.l_next = program.l_next
+        self.l_region = program.l_region
+        self.l_items = program.l_items
+        self.l_sep = program.l_sep
+        self.l_bare = program.l_bare
+        self.l_required = program.l_required
+        self.i_rule = program.i_rule
+        self.i_required = program.i_required
+        self.i_cheap = program.i_cheap
+        self.cls = program.cls
+        self.cls_rep = program.cls_rep
+        self.n_pending = 1
+        self.n_pairs = 0
         self.guard_loop = -1
         self.budgets = False
         for i in range(self.n_loops):
             if self.l_rule[i] == GUARD and self.guard_loop < 0:
                 self.guard_loop = i
-            if self.l_rule[i] == BUDGET:
+            elif self.l_rule[i] == BUDGET:
                 self.budgets = True
-        self.n_token_sets = program.n_token_sets
-        self.p_min = copy_longs(self.p_min, program.position_min)
-        self.r_min = copy_longs(self.r_min, program.rule_min)
+        if program.guards is not None:
+            self._load_guards(program.guards)
         self.mark = grow_int(self.mark, self.n_positions + 1)
         self.own = grow_int(self.own, self.n_positions + 1)
+        self.pend_tail = grow_int(self.pend_tail, self.n_rules + 1)
+        self.heap = grow_int(self.heap, self.n_rules + 1)
+        if not (self.mark and self.own and self.pend_tail and self.heap):
+            raise MemoryError
         for i in range(self.n_positions):
             self.mark[i] = 0
         self.generation = 0
-        self.pend_tail = grow_int(self.pend_tail, self.n_rules + 1)
-        self.heap = grow_int(self.heap, self.n_rules + 1)
         for i in range(self.n_rules):
             self.pend_tail[i] = 0
 
+    def _load_guards(self, guards):
+        """Copy the tables of ``engine.guards``."""
+        self.n_pending = guards.n_pending
+        self.n_pairs = len(guards.pair_position)
+        self.q_end = copy_ints(self.q_end, guards.may_end)
+        self.q_step = copy_ints(self.q_step, guards.step)
+        self.q_join = copy_ints(self.q_join, guards.join)
+        self.q_pair_p = copy_ints(self.q_pair_p, guards.pair_position)
+        self.q_pair_c = copy_ints(self.q_pair_c, guards.pair_pending)
+        self.q_off = copy_ints(self.q_off, guards.out_offsets)
+        self.q_outs = copy_ints(self.q_outs, guards.outs)
+
     def _release(self):
         if cython.compiled:
-            free(self.p_off)
-            free(self.e_a)
-            free(self.e_b)
-            free(self.e_to)
-            free(self.p_accept)
-            free(self.p_loop)
-            free(self.p_region)
-            free(self.l_pos)
-            free(self.l_rule)
-            free(self.l_min)
-            free(self.l_max)
-            free(self.l_next)
-            free(self.l_region)
             free(self.l_det)
             free(self.l_next_det)
-            free(self.r_start)
-            free(self.r_order)
             free(self.r_det)
-            free(self.cls)
-            free(self.cls_rep)
-            free(self.l_items)
-            free(self.l_sep)
-            free(self.l_bare)
-            free(self.i_rule)
-            free(self.i_required)
-            free(self.i_cheap)
-            free(self.l_required)
             free(self.g_off)
             free(self.g_len)
             free(self.g_pool)
@@ -363,8 +303,6 @@ class Automaton:
             free(self.m_value)
             free(self.buf)
             free(self.split)
-            free(self.p_min)
-            free(self.r_min)
             free(self.d_min)
             free(self.n_min)
 

@@ -1,7 +1,7 @@
 cimport cython
 
-from constrained.kernel.automaton cimport grow_int
-from constrained.kernel.token_trie cimport TokenTrie, grow_uint
+from constrained.kernel.memory cimport grow_int, grow_uint
+from constrained.kernel.token_trie cimport TokenTrie
 
 cdef class ClassTrie
 cdef int DENSE_GROUP

@@ -24,12 +24,12 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import grow_int
-    from cython.cimports.constrained.kernel.token_trie import TokenTrie, grow_uint
+    from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
+    from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.automaton import grow_int
-    from constrained.kernel.token_trie import TokenTrie, grow_uint
+    from constrained.kernel.memory import grow_int, grow_uint
+    from constrained.kernel.token_trie import TokenTrie
 
 DENSE_GROUP = cython.declare(cython.int, 512)
 

@@ -1,6 +1,6 @@
 cimport cython
 
-from constrained.kernel.automaton cimport grow_int
+from constrained.kernel.memory cimport grow_int
 
 @cython.final
 cdef class Table:

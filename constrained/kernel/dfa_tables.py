@@ -15,10 +15,10 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import grow_int
+    from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.automaton import grow_int
+    from constrained.kernel.memory import grow_int
 
 
 class TooManyStates(Exception):

@@ -1,8 +1,9 @@
 cimport cython
 
-from constrained.kernel.automaton cimport Automaton, _bit, copy_ints, grow_int
+from constrained.kernel.automaton cimport Automaton, _bit
+from constrained.kernel.memory cimport copy_ints, grow_int, grow_uint
 from constrained.kernel.region_tokens cimport RegionTables, RegionTokens, hash_cells
-from constrained.kernel.token_trie cimport TokenTrie, grow_uint
+from constrained.kernel.token_trie cimport TokenTrie
 
 cdef class TokenAutomaton
 cdef int SMALL_SUBTREE

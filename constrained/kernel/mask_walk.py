@@ -37,15 +37,17 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import Automaton, _bit, copy_ints, grow_int
+    from cython.cimports.constrained.kernel.automaton import Automaton, _bit
+    from cython.cimports.constrained.kernel.memory import copy_ints, grow_int, grow_uint
     from cython.cimports.constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
-    from cython.cimports.constrained.kernel.token_trie import TokenTrie, grow_uint
+    from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free, realloc
     from cython.cimports.libc.string import memcpy, memset
 else:
-    from constrained.kernel.automaton import Automaton, _bit, copy_ints, grow_int
+    from constrained.kernel.automaton import Automaton, _bit
+    from constrained.kernel.memory import copy_ints, grow_int, grow_uint
     from constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
-    from constrained.kernel.token_trie import TokenTrie, grow_uint
+    from constrained.kernel.token_trie import TokenTrie
 
 SMALL_SUBTREE = cython.declare(cython.int, 1500)
 SMALL_WITHOUT_REGIONS = cython.declare(cython.int, 20_000)

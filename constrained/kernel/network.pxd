@@ -50,10 +50,16 @@ cdef class Network:
     cdef int* s_d
     cdef int* s_e
     cdef int* s_f
+    cdef int* p_region
+    cdef int* l_region
+    cdef int n_classes
+    cdef int byte_class[256]
+    cdef int class_byte[256]
     cdef long long* p_min
     cdef long long* r_min
     cdef public list rule_names
     cdef public list token_sets
+    cdef public list regions
     cdef public list guard_dfas
     cdef public list guard_ends
     cdef public dict budgets

@@ -19,10 +19,9 @@ item is free to repeat) or a guard (-3; ``l_min`` is the index of what must not 
     find_nullable    rules that have the empty text; each nullable call gets an epsilon beside it
     make_starts      a position without acceptance for each rule's beginning, and callers before callees
     drop_dead        remove every edge into what cannot be completed (``kernel.shortest`` has found out)
-    flatten          the arrays of ``kernel.program``
 
-``kernel.byte_sets`` finds byte classes and wide regions, ``kernel.rule_writer`` writes expressions. All passes are
-worklists; nothing recurses.
+``kernel.partition`` finds byte classes, ``kernel.regions`` wide regions, ``kernel.rule_writer`` writes expressions and
+``kernel.program`` is the result. All passes are worklists; nothing recurses.
 Cost: 100-200 ns a position in all.
 """
 
@@ -36,10 +35,10 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import grow_int
+    from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.automaton import grow_int
+    from constrained.kernel.memory import grow_int
 
 FAR = cython.declare(cython.longlong, 1 << 60)
 
@@ -91,6 +90,8 @@ class Network:
             free(self.s_f)
             free(self.p_min)
             free(self.r_min)
+            free(self.p_region)
+            free(self.l_region)
 
     else:
 
@@ -100,6 +101,8 @@ class Network:
                 setattr(self, name, 0)
             for name in _POINTERS:
                 setattr(self, name, None)
+            self.byte_class = [0] * 256
+            self.class_byte = [0] * 256
             return self
 
     def __init__(self, most: cython.int):
@@ -110,6 +113,7 @@ class Network:
         self.guard_dfas = []
         self.guard_ends = []
         self.budgets = {}
+        self.regions = [b""]
         self.add_position(-1)
         self.add_position(-1)
         self.add_position(-1)
@@ -681,108 +685,16 @@ class Network:
             if self.p_min[p] >= FAR:
                 self.loop_at[p] = -1
 
-    # ---- the program -------------------------------------------------------------------------------------
-
-    def flatten(self) -> dict:
-        """The arrays of ``kernel.program`` that are made of positions, rules and loops."""
-        n: cython.int = self.n
-        p: cython.int
-        e: cython.int
-        i: cython.int
-        k: cython.int
-        at: cython.int = 0
-        loops: cython.int = 0
-        items: cython.int = 0
-        live: list = []
-        edges: cython.int = 0
-        for p in range(n):
-            if self.loop_at[p] >= 0:
-                live.append(self.loop_at[p])
-            for k in range(4):
-                e = self.head[4 * p + k]
-                while e >= 0:
-                    edges += 1
-                    e = self.e_next[e]
-        made = {name: array("i", bytes(4 * (4 * n + 1))) for name in ("position_offsets",)}
-        offsets: cython.int[::1] = made["position_offsets"]
-        for name in ("edge_a", "edge_b", "edge_to"):
-            made[name] = array("i", bytes(4 * edges))
-        edge_a: cython.int[::1] = made["edge_a"]
-        edge_b: cython.int[::1] = made["edge_b"]
-        edge_to: cython.int[::1] = made["edge_to"]
-        for name in ("position_accept", "position_loop", "position_rule"):
-            made[name] = array("i", bytes(4 * n))
-        made["position_min"] = array("q", bytes(8 * n))
-        accept: cython.int[::1] = made["position_accept"]
-        position_loop: cython.int[::1] = made["position_loop"]
-        position_rule: cython.int[::1] = made["position_rule"]
-        position_min: cython.longlong[::1] = made["position_min"]
-        for p in range(n):
-            accept[p] = self.accept[p]
-            position_rule[p] = self.origin[p]
-            position_min[p] = self.p_min[p]
-            position_loop[p] = -1
-            if self.loop_at[p] >= 0:
-                position_loop[p] = loops
-                loops += 1
-            for k in range(4):
-                offsets[4 * p + k] = at
-                e = self.head[4 * p + k]
-                while e >= 0:
-                    edge_a[at] = self.e_to[e] if k == 1 else self.e_a[e]
-                    edge_b[at] = self.e_to[e] if k == 1 else self.e_b[e]
-                    edge_to[at] = self.e_to[e]
-                    at += 1
-                    e = self.e_next[e]
-        offsets[4 * n] = at
-        for name in ("rule_starts", "rule_order"):
-            made[name] = array("i", bytes(4 * self.n_rules))
-        made["rule_min"] = array("q", bytes(8 * self.n_rules))
-        starts: cython.int[::1] = made["rule_starts"]
-        order: cython.int[::1] = made["rule_order"]
-        rule_min: cython.longlong[::1] = made["rule_min"]
-        for i in range(self.n_rules):
-            starts[i] = self.r_start[i]
-            order[i] = self.r_order[i]
-            rule_min[i] = self.r_min[i]
-        first: list = []
-        required: list = []
-        cheap: list = []
-        needed: list = []
-        columns: list = [[], [], [], [], [], [], [], []]
-        for k in live:
-            columns[0].append(self.l_pos[k])
-            columns[1].append(self.l_rule[k])
-            columns[2].append(self.l_min[k])
-            columns[3].append(self.l_max[k])
-            columns[4].append(self.l_after[k])
-            columns[5].append(items)
-            columns[6].append(self.l_sep[k] if self.l_sep[k] >= 0 and self.r_min[self.l_sep[k]] < FAR else -1)
-            columns[7].append(self.l_bare[k])
-            at = 0
-            costs: list = []
-            for i in range(self.l_items[k], self.l_items[k] + self.l_count[k]):
-                first.append(self.i_rule[i] if self.r_min[self.i_rule[i]] < FAR else -1)
-                required.append(self.i_required[i])
-                costs.append((self.r_min[self.i_rule[i]], items))
-                at += self.i_required[i]
-                items += 1
-            costs.sort()
-            cheap.extend([item for _, item in costs])
-            needed.append(at)
-        columns[5].append(items)
-        names = ("loop_positions", "loop_rules", "loop_minimum", "loop_maximum", "loop_next", "loop_items",
-                 "loop_separator", "loop_bare")
-        for name, values in zip(names, columns, strict=True):
-            made[name] = array("i", values)
-        made["item_rule"] = array("i", first)
-        made["item_required"] = array("i", required)
-        made["item_cheap"] = array("i", cheap)
-        made["loop_required"] = array("i", needed)
-        made["start"] = self.root
-        return made
-
     # ---- for the passes in Python ------------------------------------------------------------------------
+
+    def classes(self) -> tuple:
+        """(class of each byte, a byte of each class)."""
+        return (array("i", [self.byte_class[b] for b in range(256)]),
+                array("i", [self.class_byte[k] for k in range(self.n_classes)]))
+
+    def starts(self) -> list:
+        """The start position of each rule."""
+        return [self.r_start[i] for i in range(self.n_rules)]
 
     def size(self) -> int:
         """How many positions there are."""
@@ -839,6 +751,15 @@ class Network:
         for item, required in items:
             self.add_item(k, item, required)
 
+    def new_budget(self, p: cython.int, most: cython.int, left: cython.int) -> None:
+        """Let position ``p``, whose region is known, count tokens: at most ``most``, ``left`` bytes from the end."""
+        k: cython.int = self.add_loop(p, -5, 0, most, p)
+        self.l_sep[k] = left
+        self.l_region = grow_int(self.l_region, self.n_loops + 1)
+        if not self.l_region:
+            raise MemoryError
+        self.l_region[k] = self.p_region[p]
+
     def set_starts(self, starts: list, order: list, exits: list) -> None:
         """What ``make_starts`` would have found."""
         i: cython.int
@@ -854,9 +775,10 @@ class Network:
 
 # Uncompiled, attributes do not exist until they are set; compiled, network.pxd declares them.
 _COUNTERS = """
-most n n_cap e e_cap n_rules r_cap n_loops l_cap n_items i_cap s_cap root
+most n n_cap e e_cap n_rules r_cap n_loops l_cap n_items i_cap s_cap root n_classes
 """.split()
 _POINTERS = """
 head tail origin loop_at accept e_next e_a e_b e_to r_entry r_exit r_low r_high r_start r_order r_nullable l_pos
 l_rule l_min l_max l_after l_items l_count l_sep l_bare i_rule i_required s_a s_b s_c s_d s_e s_f p_min r_min
+p_region l_region
 """.split()

@@ -1,4 +1,5 @@
-"""The lowered grammar as flat integer arrays: what ``Automaton`` reads and ``engine.lowering`` writes.
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""The lowered grammar as flat integer arrays: what ``Automaton`` reads and ``engine.lowering`` makes.
 
 Edges of a position lie together in four runs: bytes, epsilon, calls, token sets. The runs begin at
 ``position_offsets[4 p .. 4 p + 3]``; the next position's first run begins where the last one ends.
@@ -10,83 +11,344 @@ Edges of a position lie together in four runs: bytes, epsilon, calls, token sets
 
 A loop is counted (``loop_rules`` names its body) or a set loop (-1, or -2 if its last item is free to repeat), whose
 items are ``loop_items[l] .. loop_items[l + 1]``: a rule (-1: cannot be written) and whether it must be written. Between
-two stands the rule ``loop_separator`` (-1: cannot be written), or nothing where ``loop_bare`` is set.
+two stands the rule ``loop_separator`` (-1: cannot be written), or nothing where ``loop_bare`` is set. ``item_cheap``
+holds the items of each loop, those with the shortest texts first; ``loop_required`` how many of them are required.
 
 A guard (GUARD) is a loop without rounds: ``loop_minimum`` is the pending id it starts with (-1: nothing passes),
-``loop_next`` what it guards; the other tables of guards are those of ``engine.guards``.
+``loop_next`` what it guards; ``guards`` holds the other tables of guards, those of ``engine.guards``, or is None.
 
 A position of a text with a token budget (BUDGET) has its byte edges as any other, and is a loop beside:
 ``loop_maximum`` is the budget, ``loop_separator`` how many bytes the text needs from here at least (see
 ``engine.budgets``).
 
-Positions 1 and 2 are END and HOLE; they have no edges. All arrays are ``array('i')``, but for the minima in bytes,
-which are ``array('q')``.
+Positions 1 and 2 are END and HOLE; they have no edges. The arrays belong to the program and never change, so an
+automaton reads them where they are. In Python each is read as a copy: an ``array("i")``, or ``array("q")`` for the
+minima in bytes.
+Cost: 10 ns a position and edge.
 """
 
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
 
-__all__ = ["BUDGET", "FAR", "GUARD", "Program"]
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
 
-FAR = 1 << 60
+if cython.compiled:
+    from cython.cimports.constrained.kernel.memory import grow_int
+    from cython.cimports.constrained.kernel.network import Network
+    from cython.cimports.libc.stdlib import free
+else:
+    from constrained.kernel.memory import grow_int
+    from constrained.kernel.network import Network
+
+NO_WAY = cython.declare(cython.longlong, 1 << 60)
+
+FAR: int = 1 << 60
 """Stands for "no way to an end" in minima."""
 
-GUARD = -3
+GUARD: int = -3
 """``loop_rules`` of a guard."""
 
-BUDGET = -5
+BUDGET: int = -5
 """``loop_rules`` of a position in a text with a token budget."""
 
+_PLACES = {name: place for place, name in enumerate((
+    "position_offsets", "edge_a", "edge_b", "edge_to", "position_accept", "position_loop", "position_region",
+    "position_rule", "rule_starts", "rule_order", "loop_positions", "loop_rules", "loop_minimum", "loop_maximum",
+    "loop_next", "loop_region", "loop_items", "loop_separator", "loop_bare", "loop_required", "item_rule",
+    "item_required", "item_cheap", "byte_class", "class_byte", "position_min", "rule_min",
+))}
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+
+@cython.final
+@cython.cclass
 class Program:
-    """See the module docstring. ``regions`` are byte partitions of wide loops, see ``kernel.byte_sets``."""
+    """See the module docstring. ``regions`` are byte partitions of wide loops, see ``kernel.regions``."""
 
-    start: int
-    position_offsets: array[int]
-    edge_a: array[int]
-    edge_b: array[int]
-    edge_to: array[int]
-    position_accept: array[int]
-    position_loop: array[int]
-    position_region: array[int]
-    position_min: array[int]
-    rule_starts: array[int]
-    rule_order: array[int]
-    rule_min: array[int]
-    rule_names: list[str]
-    position_rule: array[int]
-    loop_positions: array[int]
-    loop_rules: array[int]
-    loop_minimum: array[int]
-    loop_maximum: array[int]
-    loop_next: array[int]
-    loop_region: array[int]
-    loop_items: array[int]
-    loop_separator: array[int]
-    loop_bare: array[int]
-    item_rule: array[int]
-    item_required: array[int]
-    item_cheap: array[int]
-    """The items of each loop, those with the shortest texts first: indices into the two arrays above."""
-    loop_required: array[int]
-    """How many items of each loop are required."""
-    n_classes: int
-    byte_class: array[int]
-    class_byte: array[int]
-    regions: list[bytes]
-    token_sets: list[frozenset[int]]
-    n_pending: int
-    pending_end: array[int]
-    pending_step: array[int]
-    pending_join: array[int]
-    pair_position: array[int]
-    pair_pending: array[int]
-    out_offsets: array[int]
-    outs: array[int]
+    if cython.compiled:
 
-    @property
-    def n_token_sets(self) -> int:
-        return len(self.token_sets)
+        def __dealloc__(self):
+            free(self.p_off)
+            free(self.e_a)
+            free(self.e_b)
+            free(self.e_to)
+            free(self.p_accept)
+            free(self.p_loop)
+            free(self.p_region)
+            free(self.p_rule)
+            free(self.r_start)
+            free(self.r_order)
+            free(self.l_pos)
+            free(self.l_rule)
+            free(self.l_min)
+            free(self.l_max)
+            free(self.l_next)
+            free(self.l_region)
+            free(self.l_items)
+            free(self.l_sep)
+            free(self.l_bare)
+            free(self.l_required)
+            free(self.i_rule)
+            free(self.i_required)
+            free(self.i_cheap)
+            free(self.cls)
+            free(self.cls_rep)
+            free(self.p_min)
+            free(self.r_min)
+
+    else:
+
+        def __new__(cls, *args):
+            self = object.__new__(cls)
+            for name in _POINTERS:
+                setattr(self, name, None)
+            self.n_edges = self.n_loops = self.n_items = 0
+            return self
+
+    def __init__(self, net: Network):
+        """The program of a network through all its passes, whose minima, regions and order it takes over."""
+        self.n_positions = net.n
+        self.n_rules = net.n_rules
+        self.n_classes = net.n_classes
+        self.start = net.root
+        self.rule_names = net.rule_names
+        self.token_sets = net.token_sets
+        self.regions = net.regions
+        self.guards = None
+        self._allocate(net)
+        self._positions(net)
+        self._loops(net)
+        self._take_over(net)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _allocate(self, net: Network) -> cython.int:
+        n: cython.int = net.n
+        loops: cython.int = net.n_loops
+        self.p_off = grow_int(self.p_off, 4 * n + 1)
+        self.e_a = grow_int(self.e_a, net.e + 1)
+        self.e_b = grow_int(self.e_b, net.e + 1)
+        self.e_to = grow_int(self.e_to, net.e + 1)
+        self.p_loop = grow_int(self.p_loop, n)
+        self.l_pos = grow_int(self.l_pos, loops + 1)
+        self.l_rule = grow_int(self.l_rule, loops + 1)
+        self.l_min = grow_int(self.l_min, loops + 1)
+        self.l_max = grow_int(self.l_max, loops + 1)
+        self.l_next = grow_int(self.l_next, loops + 1)
+        self.l_region = grow_int(self.l_region, loops + 1)
+        self.l_items = grow_int(self.l_items, loops + 1)
+        self.l_sep = grow_int(self.l_sep, loops + 1)
+        self.l_bare = grow_int(self.l_bare, loops + 1)
+        self.l_required = grow_int(self.l_required, loops + 1)
+        self.i_rule = grow_int(self.i_rule, net.n_items + 1)
+        self.i_required = grow_int(self.i_required, net.n_items + 1)
+        self.i_cheap = grow_int(self.i_cheap, net.n_items + 1)
+        self.cls = grow_int(self.cls, 256)
+        self.cls_rep = grow_int(self.cls_rep, 256)
+        if not (self.p_off and self.e_a and self.e_b and self.e_to and self.p_loop and self.l_pos and self.l_rule
+                and self.l_min and self.l_max and self.l_next and self.l_region and self.l_items and self.l_sep
+                and self.l_bare and self.l_required and self.i_rule and self.i_required and self.i_cheap
+                and self.cls and self.cls_rep):
+            raise MemoryError
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _positions(self, net: Network) -> cython.void:
+        """Positions and edges; numbers the loops that are left."""
+        p: cython.int
+        e: cython.int
+        i: cython.int
+        at: cython.int = 0
+        for p in range(net.n):
+            self.p_loop[p] = -1
+            if net.loop_at[p] >= 0:
+                self.p_loop[p] = self.n_loops
+                self.l_pos[self.n_loops] = net.loop_at[p]  # the network's number, for now
+                self.n_loops += 1
+            for i in range(4 * p, 4 * p + 4):
+                self.p_off[i] = at
+                e = net.head[i]
+                while e >= 0:
+                    self.e_to[at] = net.e_to[e]
+                    self.e_a[at] = net.e_a[e]
+                    self.e_b[at] = net.e_b[e]
+                    at += 1
+                    e = net.e_next[e]
+            for i in range(self.p_off[4 * p + 1], self.p_off[4 * p + 2]):
+                self.e_a[i] = self.e_to[i]
+                self.e_b[i] = self.e_to[i]
+        self.p_off[4 * net.n] = at
+        self.n_edges = at
+        for i in range(256):
+            self.cls[i] = net.byte_class[i]
+            self.cls_rep[i] = net.class_byte[i]
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _loops(self, net: Network) -> cython.int:
+        i: cython.int
+        j: cython.int
+        k: cython.int
+        n: cython.int = 0
+        first: cython.int
+        for i in range(self.n_loops):
+            k = self.l_pos[i]
+            self.l_pos[i] = net.l_pos[k]
+            self.l_rule[i] = net.l_rule[k]
+            self.l_min[i] = net.l_min[k]
+            self.l_max[i] = net.l_max[k]
+            self.l_next[i] = net.l_after[k]
+            self.l_region[i] = net.l_region[k]
+            self.l_items[i] = n
+            self.l_sep[i] = net.l_sep[k]
+            if net.l_rule[k] != -5 and net.l_sep[k] >= 0 and net.r_min[net.l_sep[k]] >= NO_WAY:
+                self.l_sep[i] = -1
+            self.l_bare[i] = net.l_bare[k]
+            self.l_required[i] = 0
+            first = n
+            for j in range(net.l_items[k], net.l_items[k] + net.l_count[k]):
+                self.i_rule[n] = net.i_rule[j] if net.r_min[net.i_rule[j]] < NO_WAY else -1
+                self.i_required[n] = net.i_required[j]
+                self.i_cheap[n] = n
+                self.l_required[i] += net.i_required[j]
+                n += 1
+            self._sort_cheap(net, first, n, net.l_items[k] - first)
+        self.l_items[self.n_loops] = n
+        self.n_items = n
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _sort_cheap(self, net: Network, first: cython.int, last: cython.int, shift: cython.int) -> cython.int:
+        """Sort the items ``first <= i < last`` (the network's ``i + shift``) by their shortest texts."""
+        i: cython.int
+        j: cython.int
+        cost: cython.longlong
+        if last - first > 64:
+            costs = [net.r_min[net.i_rule[i + shift]] for i in range(first, last)]
+            for i, j in enumerate(sorted(range(last - first), key=costs.__getitem__)):
+                self.i_cheap[first + i] = first + j
+            return 0
+        for i in range(first + 1, last):
+            cost = net.r_min[net.i_rule[i + shift]]
+            j = i
+            while j > first and net.r_min[net.i_rule[self.i_cheap[j - 1] + shift]] > cost:
+                self.i_cheap[j] = self.i_cheap[j - 1]
+                j -= 1
+            self.i_cheap[j] = i
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _take_over(self, net: Network) -> cython.void:
+        """Arrays that are as the network has them."""
+        nothing: cython.p_int = cython.NULL if cython.compiled else None
+        none: cython.p_longlong = cython.NULL if cython.compiled else None
+        self.p_accept = net.accept
+        self.p_rule = net.origin
+        self.p_region = net.p_region
+        self.r_start = net.r_start
+        self.r_order = net.r_order
+        self.p_min = net.p_min
+        self.r_min = net.r_min
+        net.accept = nothing
+        net.origin = nothing
+        net.p_region = nothing
+        net.r_start = nothing
+        net.r_order = nothing
+        net.p_min = none
+        net.r_min = none
+
+    # ---- for Python --------------------------------------------------------------------------------------
+
+
+    def begin_guards(self, guards) -> None:
+        """Take the tables of guards, and write down with which pending id each guard begins."""
+        k: cython.int
+        self.guards = guards
+        for k in range(self.n_loops):
+            if self.l_rule[k] == -3:
+                self.l_min[k] = guards.begin[self.l_min[k]]
+
+    def drop_regions(self) -> None:
+        """Forget the regions, so that every mask is found by walking the vocabulary. Before any automaton reads it."""
+        i: cython.int
+        for i in range(self.n_positions):
+            self.p_region[i] = 0
+        for i in range(self.n_loops):
+            self.l_region[i] = 0
+        self.regions = [b""]
+
+    def __getattr__(self, name):
+        place = _PLACES.get(name)
+        if place is None:
+            raise AttributeError(f"'Program' object has no attribute {name!r}")
+        if name in ("position_min", "rule_min"):
+            return self._minima(name == "position_min")
+        return self._ints(place)
+
+    @cython.cfunc
+    def _minima(self, of_positions: cython.bint):
+        values: cython.p_longlong = self.p_min if of_positions else self.r_min
+        return array("q", [values[i] for i in range(self.n_positions if of_positions else self.n_rules)])
+
+    @cython.cfunc
+    def _ints(self, place: cython.int):
+        n: cython.int
+        values: cython.p_int
+        if place < 4:
+            n = 4 * self.n_positions + 1 if place == 0 else self.n_edges
+            values = self.p_off if place == 0 else self.e_a if place == 1 else self.e_b if place == 2 else self.e_to
+        elif place < 8:
+            n = self.n_positions
+            values = (self.p_accept if place == 4 else self.p_loop if place == 5
+                      else self.p_region if place == 6 else self.p_rule)
+        elif place < 10:
+            n = self.n_rules
+            values = self.r_start if place == 8 else self.r_order
+        elif place < 20:
+            n = self.n_loops
+            values = self._of_loops(place)
+            if place == 16:
+                n += 1
+        elif place < 23:
+            n = self.n_items
+            values = self.i_rule if place == 20 else self.i_required if place == 21 else self.i_cheap
+        else:
+            n = 256 if place == 23 else self.n_classes
+            values = self.cls if place == 23 else self.cls_rep
+        return array("i", [values[i] for i in range(n)])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _of_loops(self, place: cython.int) -> cython.p_int:
+        if place == 10:
+            return self.l_pos
+        if place == 11:
+            return self.l_rule
+        if place == 12:
+            return self.l_min
+        if place == 13:
+            return self.l_max
+        if place == 14:
+            return self.l_next
+        if place == 15:
+            return self.l_region
+        if place == 16:
+            return self.l_items
+        if place == 17:
+            return self.l_sep
+        if place == 18:
+            return self.l_bare
+        return self.l_required
+
+
+# Uncompiled, attributes do not exist until they are set; compiled, program.pxd declares them.
+_POINTERS = """
+p_off e_a e_b e_to p_accept p_loop p_region p_rule r_start r_order l_pos l_rule l_min l_max l_next l_region l_items
+l_sep l_bare l_required i_rule i_required i_cheap cls cls_rep p_min r_min
+""".split()

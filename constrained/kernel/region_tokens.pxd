@@ -1,8 +1,9 @@
 cimport cython
 
-from constrained.kernel.automaton cimport grow_int, mix
+from constrained.kernel.automaton cimport mix
+from constrained.kernel.memory cimport grow_int, grow_uint
 from constrained.kernel.class_trie cimport ClassTrie
-from constrained.kernel.token_trie cimport TokenTrie, grow_uint
+from constrained.kernel.token_trie cimport TokenTrie
 
 cdef class RegionTokens
 cdef class RegionTables

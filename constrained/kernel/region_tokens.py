@@ -24,14 +24,16 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import grow_int, mix
+    from cython.cimports.constrained.kernel.automaton import mix
     from cython.cimports.constrained.kernel.class_trie import ClassTrie
-    from cython.cimports.constrained.kernel.token_trie import TokenTrie, grow_uint
+    from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
+    from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free, realloc
 else:
-    from constrained.kernel.automaton import grow_int, mix
+    from constrained.kernel.automaton import mix
     from constrained.kernel.class_trie import ClassTrie
-    from constrained.kernel.token_trie import TokenTrie, grow_uint
+    from constrained.kernel.memory import grow_int, grow_uint
+    from constrained.kernel.token_trie import TokenTrie
 
 import threading
 

@@ -1,6 +1,6 @@
 cimport cython
 
-from constrained.kernel.automaton cimport grow_int, grow_long
+from constrained.kernel.memory cimport grow_int, grow_long
 from constrained.kernel.network cimport Network
 
 cdef long long FAR

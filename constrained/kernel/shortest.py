@@ -17,11 +17,11 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import grow_int, grow_long
+    from cython.cimports.constrained.kernel.memory import grow_int, grow_long
     from cython.cimports.constrained.kernel.network import Network
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.automaton import grow_int, grow_long
+    from constrained.kernel.memory import grow_int, grow_long
     from constrained.kernel.network import Network
 
 FAR = cython.declare(cython.longlong, 1 << 60)

@@ -1,10 +1,9 @@
 cimport cython
 
-from constrained.kernel.automaton cimport copy_ints, grow_int
+from constrained.kernel.memory cimport copy_ints, grow_int
 
 cdef class TokenTrie
 cdef int LARGE_SUBTREE
-cdef unsigned int* grow_uint(unsigned int* old, Py_ssize_t count) noexcept nogil
 cdef unsigned int _slot(int node, int b) noexcept nogil
 cdef void _refill(int* table, int size, int* parent, int* byte, int n) noexcept nogil
 

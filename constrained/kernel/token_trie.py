@@ -28,27 +28,15 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import copy_ints, grow_int
-    from cython.cimports.libc.stdlib import free, realloc
+    from cython.cimports.constrained.kernel.memory import copy_ints, grow_int
+    from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.automaton import copy_ints, grow_int
+    from constrained.kernel.memory import copy_ints, grow_int
 
 import threading
 from array import array
 
 LARGE_SUBTREE = cython.declare(cython.int, 1000)
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def grow_uint(old: cython.p_uint, count: cython.Py_ssize_t) -> cython.p_uint:
-    """``old`` enlarged to ``count`` words; the new part is not set. NULL when memory is out."""
-    if cython.compiled:
-        return cython.cast(cython.p_uint, realloc(old, count * cython.sizeof(cython.uint)))
-    else:
-        kept = old or []
-        return kept + [0] * (count - len(kept))
 
 
 @cython.final

@@ -23,7 +23,7 @@ def distinct_automaton(rules: RuleSet, program: Program, relaxed: TokenAutomaton
     Raises ``GrammarError`` where ``NotFollowedBy`` stands in the same grammar, ``UnsatisfiableGrammarError`` if no text
     is left, and what lowering raises.
     """
-    if program.n_pending > 1:
+    if program.guards is not None:
         raise GrammarError("Distinct and NotFollowedBy stand in one grammar",
                            hint="drop uniqueItems and minProperties, or read the JSON without a lexer")
     named = sorted(frozenset().union(*program.token_sets))

@@ -1,0 +1,6 @@
+cimport cython
+
+cdef int* grow_int(int* old, Py_ssize_t count) noexcept nogil
+cdef long long* grow_long(long long* old, Py_ssize_t count) noexcept nogil
+cdef unsigned int* grow_uint(unsigned int* old, Py_ssize_t count) noexcept nogil
+cdef int* copy_ints(int* old, int[::1] values) noexcept

@@ -1,0 +1,61 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""Arrays that grow. Uncompiled, an array is a list. An array that never was is NULL (None)."""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.libc.stdlib import realloc
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def grow_int(old: cython.p_int, count: cython.Py_ssize_t) -> cython.p_int:
+    """``old`` enlarged to ``count`` ints; the new part is not set. NULL when memory is out."""
+    if cython.compiled:
+        return cython.cast(cython.p_int, realloc(old, count * cython.sizeof(cython.int)))
+    else:
+        kept = old or []
+        return kept + [0] * (count - len(kept))
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def grow_long(old: cython.p_longlong, count: cython.Py_ssize_t) -> cython.p_longlong:
+    """Like ``grow_int`` for 64-bit values."""
+    if cython.compiled:
+        return cython.cast(cython.p_longlong, realloc(old, count * cython.sizeof(cython.longlong)))
+    else:
+        kept = old or []
+        return kept + [0] * (count - len(kept))
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def grow_uint(old: cython.p_uint, count: cython.Py_ssize_t) -> cython.p_uint:
+    """``old`` enlarged to ``count`` words; the new part is not set. NULL when memory is out."""
+    if cython.compiled:
+        return cython.cast(cython.p_uint, realloc(old, count * cython.sizeof(cython.uint)))
+    else:
+        kept = old or []
+        return kept + [0] * (count - len(kept))
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def copy_ints(old: cython.p_int, values: cython.int[::1]) -> cython.p_int:
+    """``old`` replaced by the ints of ``values``; NULL when memory is out."""
+    n: cython.Py_ssize_t = len(values)
+    i: cython.Py_ssize_t
+    new: cython.p_int = grow_int(old, n + 1)
+    if new:
+        for i in range(n):
+            new[i] = values[i]
+    return new

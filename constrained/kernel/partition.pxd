@@ -1,0 +1,45 @@
+cimport cython
+
+from constrained.kernel.memory cimport grow_int, grow_uint
+from constrained.kernel.network cimport Network
+
+cdef class Partition
+cdef class ByteSets
+cdef int SPLINTER
+cdef int KNOWN_PARTITIONS
+
+@cython.final
+cdef class Partition:
+    cdef int n_classes
+    cdef int cls[256]
+    cdef unsigned int* members
+    cdef bytes text
+    cdef bint splinters(self, unsigned int* inside, unsigned int* rest) except -1
+
+@cython.final
+cdef class ByteSets:
+    cdef Network net
+    cdef int n_sets
+    cdef int cap
+    cdef int table_size
+    cdef int n_rows
+    cdef int rows_size
+    cdef int* table
+    cdef int* rows
+    cdef unsigned int* sets
+    cdef unsigned int* classes
+    cdef unsigned int alone[8]
+    cdef unsigned int work[8]
+    cdef unsigned int others[8]
+    cdef void clear(self) noexcept
+    cdef int take(self, int p) except -1
+    cdef bint _is_copy(self, int p, int q) noexcept
+    cdef int _more_rows(self) except -1
+    cdef bint gather(self, int p, int e) noexcept
+    cdef void gather_others(self, int p, int to) noexcept
+    cdef int take_row(self, tuple row) except -1
+    cdef int _keep(self) except -1
+    cdef int _rehash(self) except -1
+    cdef int _split(self) except -1
+    cdef Partition partition(self)
+    cdef Partition region_partition(self)

@@ -1,0 +1,56 @@
+cimport cython
+
+from constrained.kernel.memory cimport grow_int
+from constrained.kernel.network cimport Network
+
+cdef class Program
+cdef long long NO_WAY
+
+@cython.final
+cdef class Program:
+    cdef readonly int start
+    cdef readonly int n_positions
+    cdef readonly int n_rules
+    cdef readonly int n_loops
+    cdef readonly int n_classes
+    cdef int n_edges
+    cdef int n_items
+    cdef readonly list rule_names
+    cdef readonly list token_sets
+    cdef readonly list regions
+    cdef readonly object guards
+    cdef int* p_off
+    cdef int* e_a
+    cdef int* e_b
+    cdef int* e_to
+    cdef int* p_accept
+    cdef int* p_loop
+    cdef int* p_region
+    cdef int* p_rule
+    cdef int* r_start
+    cdef int* r_order
+    cdef int* l_pos
+    cdef int* l_rule
+    cdef int* l_min
+    cdef int* l_max
+    cdef int* l_next
+    cdef int* l_region
+    cdef int* l_items
+    cdef int* l_sep
+    cdef int* l_bare
+    cdef int* l_required
+    cdef int* i_rule
+    cdef int* i_required
+    cdef int* i_cheap
+    cdef int* cls
+    cdef int* cls_rep
+    cdef long long* p_min
+    cdef long long* r_min
+    cdef int _allocate(self, Network net) except -1
+    cdef void _positions(self, Network net) noexcept
+    cdef int _loops(self, Network net) except -1
+    cdef int _sort_cheap(self, Network net, int first, int last, int shift) except -1
+    cdef void _take_over(self, Network net) noexcept
+    cdef object _minima(self, bint of_positions)
+    cdef object _ints(self, int place)
+    cdef int* _of_loops(self, int place) noexcept

@@ -1,0 +1,41 @@
+cimport cython
+
+from constrained.kernel.memory cimport grow_int
+from constrained.kernel.network cimport Network
+from constrained.kernel.partition cimport ByteSets, Partition
+
+cdef class Regions
+cdef int WIDE
+cdef int LEAD_IN
+cdef int MAX_BODY
+
+@cython.final
+cdef class Regions:
+    cdef Network net
+    cdef list held
+    cdef bint marked
+    cdef int cap
+    cdef int region_cap
+    cdef int n_regions
+    cdef int n_wide
+    cdef int* width
+    cdef int* after
+    cdef int* first
+    cdef int* last
+    cdef int* by_rule
+    cdef int _room(self) except -1
+    cdef int _new_region(self) except -1
+    cdef void _add(self, int number, int p) noexcept
+    cdef Partition _partition_of(self, int number, ByteSets sets)
+    cdef bint _is_narrow(self, int p) noexcept
+    cdef int _loop_regions(self) except -1
+    cdef int _bytes_only(self, int start) noexcept
+    cdef int _loop_outs(self) except -1
+    cdef void _join(self, int loop, int q) noexcept
+    cdef int _next(self, int p, int e) noexcept
+    cdef int _components(self) except -1
+    cdef bint _loops(self, int p) noexcept
+    cdef int _region_of(self, int p) noexcept
+    cdef int _lead_ins(self, ByteSets sets) except -1
+    cdef int _move(self, int p, int number) except -1
+    cdef bint _splinters(self, int p, int number, Partition held, ByteSets sets) except -1
