@@ -11,7 +11,8 @@ partition.
 Regions steer only how a mask is found, never what it is: anything may be left out.
 
 The members of a region are a linked list in the order in which they were found: ``first``, ``last`` by region,
-``after`` by position. Results go to ``net``: ``p_region``, ``l_region`` and the partitions in ``regions``; region 0 is none.
+``after`` by position. Results go to ``net``: ``p_region``, ``l_region`` and the partitions in ``regions``; region 0 is
+none.
 Cost: 10-20 ns a position and edge, 200 ns a region.
 """
 
