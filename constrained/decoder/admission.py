@@ -13,7 +13,7 @@ from constrained.decoder.detokenizer import Detokenizer, TokenText, Vocabulary
 from constrained.decoder.guide import Guide, Legal, free_bitmask
 from constrained.decoder.history import TokenHistory
 from constrained.decoder.noise import fresh_seed, request_key
-from constrained.decoder.sampling_params import RequestError, SamplingError
+from constrained.decoder.sampling_params import RequestError, SamplingError, SamplingParams
 from constrained.decoder.sequence import Sequence
 from constrained.decoder.vocabulary_check import check_matcher, never_written
 
@@ -50,9 +50,9 @@ class Admission:
         ends = frozenset(self._vocabulary.stop_token_ids)
         constrained = request.matcher is not None
         own_rules = not constrained or params.stop_in_constraint
-        own_stops = frozenset(params.stop_token_ids) if own_rules else frozenset()
+        own_stops = self.own_stops(params, constrained=constrained)
         stops = params.stop if own_rules else ()
-        free = self._free_endless if params.ignore_eos else self._free
+        free = self.free(params)
         limit = min(max_len if params.max_tokens is None else params.max_tokens, max_len - len(prompt))
         matchers = [request.matcher.fork() if request.matcher is not None else None for _ in range(params.n)]
         group: list[Sequence] = []
@@ -79,6 +79,14 @@ class Admission:
             sequence.usage.prompt_tokens = len(prompt)
             group.append(sequence)
         return group
+
+    def own_stops(self, params: SamplingParams, *, constrained: bool) -> frozenset[int]:
+        """Ids that end the output besides the vocabulary's; inside a constraint only where the parameters say so."""
+        return frozenset() if constrained and not params.stop_in_constraint else frozenset(params.stop_token_ids)
+
+    def free(self, params: SamplingParams) -> Legal:
+        """What free text under these parameters may hold."""
+        return self._free_endless if params.ignore_eos else self._free
 
     def checked_prompt(self, request: Request) -> list[int]:
         """The prompt's ids. Raises :class:`RequestError` for a request that cannot be served."""

@@ -34,7 +34,7 @@ from constrained.decoder.noise import SPREAD, gumbel, gumbel_row
 from constrained.decoder.sampling_params import SamplingError, SamplingParams
 from constrained.decoder.transfer import download, upload
 
-__all__ = ["Choice", "Row", "check_choice", "choose", "penalise", "warp"]
+__all__ = ["Choice", "Row", "add_bias", "ban", "check_choice", "choose", "penalise", "pick", "warp"]
 
 NEG_INF = -math.inf
 
@@ -181,22 +181,22 @@ def penalise(row: Row) -> tuple[Tensor, list[Tensor]]:
     if plain:
         return logits, flags
     if p.order == "hf":
-        logits = _bias(logits, row, flags)
+        logits = add_bias(logits, row, flags)
         logits = _penalties(logits, row)
-        logits = _ban(logits, row, row.history.ngram_bans(), flags)
-        return _ban(logits, row, row.end_ids, flags), flags
-    logits = _ban(logits, row, row.history.ngram_bans(), flags)
-    logits = _ban(logits, row, row.end_ids, flags)
-    return _penalties(_bias(logits, row, flags), row), flags
+        logits = ban(logits, row, row.history.ngram_bans(), flags)
+        return ban(logits, row, row.end_ids, flags), flags
+    logits = ban(logits, row, row.history.ngram_bans(), flags)
+    logits = ban(logits, row, row.end_ids, flags)
+    return _penalties(add_bias(logits, row, flags), row), flags
 
 
 def _penalties(logits: Tensor, row: Row) -> Tensor:
     p, history = row.params, row.history
     if history.counts_all is not None:
-        seen = _pick(history.counts_all, row.ids) > 0
+        seen = pick(history.counts_all, row.ids) > 0
         logits = samplers.apply_repetition_penalty(logits, seen.unsqueeze(0), p.repetition_penalty)
     if history.counts_output is not None:
-        counts = _pick(history.counts_output, row.ids).unsqueeze(0)
+        counts = pick(history.counts_output, row.ids).unsqueeze(0)
         if p.frequency_penalty != 0.0:
             logits = samplers.apply_frequency_penalty(logits, counts, p.frequency_penalty)
         if p.presence_penalty != 0.0:
@@ -204,21 +204,24 @@ def _penalties(logits: Tensor, row: Row) -> Tensor:
     return logits
 
 
-def _pick(values: Tensor, ids: Tensor | None) -> Tensor:
+def pick(values: Tensor, ids: Tensor | None) -> Tensor:
+    """A vector over the vocabulary as one over the columns of a row."""
     return values if ids is None else values[ids]
 
 
-def _bias(logits: Tensor, row: Row, flags: list[Tensor]) -> Tensor:
+def add_bias(logits: Tensor, row: Row, flags: list[Tensor]) -> Tensor:
+    """``logit_bias``: what is finite is added, what is ``-inf`` is banned; a flag for the ban: was it lifted?"""
     finite = [(i, bias) for i, bias in row.params.bias_items if bias != NEG_INF]
     if finite:
         columns, kept = _columns([i for i, _ in finite], row, logits)
         if kept:
             values = upload([finite[j][1] for j in kept], logits.device, logits.dtype)
             logits = samplers.apply_bias(logits, columns, values)
-    return _ban(logits, row, row.params.bans, flags)
+    return ban(logits, row, row.params.bans, flags)
 
 
-def _ban(logits: Tensor, row: Row, ids: Sequence[int], flags: list[Tensor]) -> Tensor:
+def ban(logits: Tensor, row: Row, ids: Sequence[int], flags: list[Tensor]) -> Tensor:
+    """Remove ``ids``, unless nothing would be left; a flag where the row has some of them: was it lifted?"""
     if not ids:
         return logits
     columns, kept = _columns(ids, row, logits)

@@ -135,14 +135,15 @@ class Chooser:
             token, forced = choice.token, False
             if sequence.forced_queue:  # the logits were wanted for their log-probability only
                 token, forced = sequence.forced_queue.popleft(), True
-            if sequence.budget is not None and not sequence.affordable(token):
+            steered = sequence.budget is not None and not sequence.affordable(token)
+            if steered:
                 token = _another(sequence, token, row)
                 sequence.forced_queue.clear()
             entry: TokenLogprob | None = None
             if sequence.logprobs is not None and row is not None:
                 entry = token_logprob(token, row.logits, sequence.request.params.logprobs or 0, ids=row.ids, raw=raw)
             sequence.usage.lifted_bans += sequence.bans_of(token) if forced else choice.lifted
-            sequence.commit(token, forced=forced, logprob=entry)
+            sequence.commit(token, forced=forced, steered=steered, logprob=entry)
             if not sequence.forced_queue:
                 self.extend_forced(sequence)
         except Exception as error:

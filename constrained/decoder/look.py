@@ -1,34 +1,41 @@
 """Reading a finished output once more: probabilities before and after the mask, and the logit lens, token by token.
 
-One pass over prompt and output in chunks, with a fresh matcher stepped along. What the sampler adds (penalties,
-temperature, truncation) is not in these probabilities: they are the model's and the mask's.
+One pass over prompt and output in chunks, with a fresh matcher stepped along. ``probability`` and ``raw_probability``
+are the mask's and the model's; what the sampler adds (penalties, temperature, truncation) is told stage by stage.
 
-Cost: a forward pass over all tokens, an output head for each output token and shown layer, and ``CHUNK * V`` floats of
-memory for each layer.
+Cost: a forward pass over all tokens (or the passes of the generation once more), an output head for each output token
+and shown layer, and ``CHUNK * V`` floats of memory for each layer.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from constrained.decoder.bitmask import new_bitmask, remove_illegal
-from constrained.decoder.sampling_params import RequestError
+from constrained.decoder.chain import Row
+from constrained.decoder.guide import Legal
+from constrained.decoder.history import TokenHistory
+from constrained.decoder.sampling_params import RequestError, SamplingParams
+from constrained.decoder.stages import Stage, stages
 
 if TYPE_CHECKING:
     from constrained.decoder.models.base import BaseDecoder
     from constrained.engine.matcher import GrammarMatcher
 
-__all__ = ["Look", "look"]
+__all__ = ["Look", "Sampler", "look"]
 
 CHUNK = 128
 """Positions read at once."""
+
+PROMPT_CHUNK = 512
+"""Of the prompt, where the passes of the generation are known: as the scheduler reads it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +58,36 @@ class Look:
     mask_seconds: float
     lens: tuple[tuple[int, float], ...]
     """The likeliest token after each of the layers asked for."""
+    stages: tuple[Stage, ...] = ()
+    """What each stage of the sampler did after the mask; none where no sampler was given or it was not asked."""
+
+
+class Sampler:
+    """How the output was chosen, for the stages: the parameters, and where the sampler was not asked.
+
+    Args:
+        forced: for each output token whether the grammar forced it.
+        free: what free text may hold (ids that are never written are removed before the first stage).
+        end_ids: ids that are banned before ``params.min_tokens``.
+    """
+
+    def __init__(self, params: SamplingParams, forced: Sequence[bool], free: Legal | None = None,
+                 end_ids: Sequence[int] = ()) -> None:
+        self.params = params
+        self.forced = forced
+        self.free = free
+        self.end_ids = tuple(end_ids)
 
 
 @torch.inference_mode()
 def look(model: BaseDecoder, prompt: Sequence[int], output: Sequence[int], *, matcher: GrammarMatcher | None = None,
-         layers: Sequence[int] = (), top: int = 6) -> list[Look]:
+         layers: Sequence[int] = (), top: int = 6, sampler: Sampler | None = None,
+         passes: Sequence[int] = ()) -> list[Look]:
     """A ``Look`` at each token of ``output``. ``matcher`` stands at the beginning of the output, and is moved along it.
+
+    With a ``sampler`` each token that it chose has its stages. ``passes``: how many tokens each forward pass of the
+    generation read, from the end on (what comes before is read in chunks). Kernels may round otherwise for one
+    token than for many, quantized ones visibly, so only the same passes give the probabilities that were sampled from.
 
     Raises:
         RequestError: the prompt is empty, or a layer out of range.
@@ -71,8 +102,9 @@ def look(model: BaseDecoder, prompt: Sequence[int], output: Sequence[int], *, ma
     slot = cache.allocate()
     hidden = sorted({*layers, deepest})
     found: list[Look] = []
-    for start in range(0, len(tokens) - 1, CHUNK):
-        chunk = tokens[start : min(start + CHUNK, len(tokens) - 1)]
+    history = None if sampler is None else TokenHistory(prompt, sampler.params, model.config.vocab_size)
+    for start, end in _spans(len(tokens) - 1, passes):
+        chunk = tokens[start:end]
         keep = max(0, start + len(chunk) - max(start, len(prompt) - 1))
         out = model(torch.tensor([chunk], device=model.device), cache=cache, slots=[slot], lengths=[start],
                     n_new=[len(chunk)], logits_to_keep=keep, return_hidden=hidden if keep else False, with_logits=False)
@@ -82,8 +114,34 @@ def look(model: BaseDecoder, prompt: Sequence[int], output: Sequence[int], *, ma
         views = [_best(model.head(out.hidden[layer][0])) for layer in layers]
         for row in range(keep):
             lens = tuple(view[row] for view in views)
-            found.append(_one(output[len(found)], logits[row], matcher, top, lens))
+            number = len(found)
+            looked, kept = _one(output[number], logits[row], matcher, top, lens)
+            if sampler is not None and history is not None:
+                if not sampler.forced[number]:
+                    looked = replace(looked, stages=_stages(kept, looked.token, sampler, history, matcher, top))
+                history.append(looked.token)
+            found.append(looked)
     return found
+
+
+def _spans(count: int, passes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """What each pass reads of ``count`` tokens; the last of ``passes`` ends with the last token, which none reads."""
+    behind = max(0, count + 1 - sum(passes))
+    chunk = PROMPT_CHUNK if passes else CHUNK
+    for start in range(0, behind, chunk):
+        yield start, min(start + chunk, behind, count)
+    for size in passes:
+        if behind < count and size > 0:
+            yield behind, min(behind + size, count)
+        behind += size
+
+
+def _stages(kept: Tensor, token: int, sampler: Sampler, history: TokenHistory, matcher: GrammarMatcher | None,
+            top: int) -> tuple[Stage, ...]:
+    if matcher is None and sampler.free is not None:
+        kept = remove_illegal(kept[None].clone(), sampler.free.bitmask((kept.shape[0] + 31) // 32)[None])[0]
+    ends = sampler.end_ids if history.n_output < sampler.params.min_tokens else ()
+    return tuple(stages(Row(kept, sampler.params, history, 0, end_ids=ends), token, top=top))
 
 
 def _best(logits: Tensor) -> list[tuple[int, float]]:
@@ -92,10 +150,11 @@ def _best(logits: Tensor) -> list[tuple[int, float]]:
 
 
 def _one(token: int, logits: Tensor, matcher: GrammarMatcher | None, top: int,
-         lens: tuple[tuple[int, float], ...]) -> Look:
+         lens: tuple[tuple[int, float], ...]) -> tuple[Look, Tensor]:
+    """A token, and the logits under the mask."""
     width = logits.shape[-1]
     raw = torch.softmax(logits, -1)
-    masked, allowed, complete = raw, width, False
+    masked, kept, allowed, complete = raw, logits, width, False
     removed = mask_seconds = 0.0
     rules: tuple[str, ...] = ()
     legal = torch.ones(width, dtype=torch.bool)
@@ -117,4 +176,4 @@ def _one(token: int, logits: Tensor, matcher: GrammarMatcher | None, top: int,
     best, ids = torch.topk(raw, min(top, width))
     wanted = tuple((i, p, bool(legal[i])) for i, p in zip(ids.tolist(), best.tolist(), strict=True))
     return Look(token, float(masked[token]), float(raw[token]), removed, allowed, chosen, wanted, rules, complete,
-                mask_seconds, lens)
+                mask_seconds, lens), kept

@@ -40,6 +40,10 @@ class TokenEvent:
     """How many of ``token_ids`` the grammar forced."""
     logprobs: tuple[TokenLogprob, ...] = ()
     finish_reason: FinishReason | None = None
+    forced_at: tuple[int, ...] = ()
+    """Which of ``token_ids`` those are, by their places."""
+    steered_at: tuple[int, ...] = ()
+    """Where the token limit asked for another token than the sampler or the grammar's forced text."""
     prompt_logprobs: tuple[TokenLogprob | None, ...] = ()
     """With the first event of an output whose parameters ask for them: one entry a prompt token, None for the first."""
 
@@ -54,6 +58,8 @@ class Usage:
     output_tokens: int = 0
     forced_tokens: int = 0
     """Output tokens that cost no sampling step: the grammar left one way on."""
+    steered_tokens: int = 0
+    """Output tokens that the token limit asked for (``budget="close"``) in place of others."""
     lifted_bans: int = 0
     """Steps in which a ban would have removed every legal token."""
     forward_passes: int = 0

@@ -38,8 +38,9 @@ from constrained.decoder.drafters import Drafter
 from constrained.decoder.errors import CacheError
 from constrained.decoder.feed import Feed
 from constrained.decoder.logprobs import token_logprobs
+from constrained.decoder.look import Sampler
 from constrained.decoder.request import Completion, Request, TokenEvent
-from constrained.decoder.sampling_params import RequestError, SamplingError
+from constrained.decoder.sampling_params import RequestError, SamplingError, SamplingParams
 from constrained.decoder.sequence import Sequence
 from constrained.decoder.transfer import upload
 from constrained.decoder.vocabulary_check import check_vocabulary
@@ -109,6 +110,11 @@ class Scheduler:
         self._cancelled: deque[int] = deque()
         self._discarded: set[int] = set()
         self.forward_passes = 0
+
+    def sampler(self, params: SamplingParams, forced: list[bool], *, constrained: bool) -> Sampler:
+        """How an output of this scheduler was chosen, for :func:`constrained.decoder.look.look`."""
+        ends = self._admission.own_stops(params, constrained=constrained) | set(self.vocabulary.stop_token_ids)
+        return Sampler(params, forced, self._admission.free(params), sorted(ends))
 
     # -- requests ----------------------------------------------------------------------------------------------
 

@@ -65,7 +65,8 @@ class Sequence:
     """The first event was taken."""
     _new_ids: list[int] = field(default_factory=list)
     _new_text: list[str] = field(default_factory=list)
-    _new_forced: int = 0
+    _new_forced: list[int] = field(default_factory=list)
+    _new_steered: list[int] = field(default_factory=list)
     _new_logprobs: list[TokenLogprob] = field(default_factory=list)
 
     @property
@@ -98,7 +99,8 @@ class Sequence:
             return self.banned_ends
         return ()
 
-    def commit(self, token: int, *, forced: bool = False, logprob: TokenLogprob | None = None) -> None:
+    def commit(self, token: int, *, forced: bool = False, steered: bool = False,
+               logprob: TokenLogprob | None = None) -> None:
         """Append one output token and apply the stop rules. Raises what the guide raises, before any change."""
         self.guide.accept(token)
         if self.budget is not None:
@@ -108,7 +110,10 @@ class Sequence:
         self._new_ids.append(token)
         if forced:
             self.usage.forced_tokens += 1
-            self._new_forced += 1
+            self._new_forced.append(len(self._new_ids) - 1)
+        if steered:
+            self.usage.steered_tokens += 1
+            self._new_steered.append(len(self._new_ids) - 1)
         if self.logprobs is not None and logprob is not None:
             self.logprobs.append(logprob)
             self._new_logprobs.append(logprob)
@@ -164,7 +169,7 @@ class Sequence:
                     return
                 planned = self.planned(token)
                 self.usage.lifted_bans += self.bans_of(planned)
-                self.commit(planned, forced=True)
+                self.commit(planned, forced=True, steered=planned != token)
                 if planned != token:
                     break
 
@@ -186,10 +191,12 @@ class Sequence:
         if not (self._new_ids or self._new_text) and self.running:
             return None
         event = TokenEvent(self.request_id, self.index, tuple(self._new_ids), "".join(self._new_text),
-                           self._new_forced, tuple(self._new_logprobs), self.finish_reason,
+                           len(self._new_forced), tuple(self._new_logprobs), self.finish_reason,
+                           tuple(self._new_forced), tuple(self._new_steered),
                            () if self._told else self._prompt_entries())
         self._told = True
-        self._new_ids, self._new_text, self._new_forced, self._new_logprobs = [], [], 0, []
+        self._new_ids, self._new_text, self._new_logprobs = [], [], []
+        self._new_forced, self._new_steered = [], []
         return event
 
     def completion(self) -> Completion:

@@ -73,6 +73,10 @@ class Piece:
     closed: bool = False
     token_ids: tuple[int, ...] = ()
     forced: int = 0
+    forced_at: tuple[int, ...] = ()
+    """Places of the forced ones among ``token_ids``, where the engine knows them."""
+    steered_at: tuple[int, ...] = ()
+    """Places of those that the token limit asked for."""
     logprobs: tuple[TokenLogprob | TextLogprob, ...] = ()
 
 

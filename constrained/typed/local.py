@@ -256,7 +256,8 @@ class LocalGeneration:
                 return
         parser = self._engine.parser(self._call)
         for event in self._handle:
-            piece = Piece(text=event.text, token_ids=event.token_ids, forced=event.forced, logprobs=event.logprobs)
+            piece = Piece(text=event.text, token_ids=event.token_ids, forced=event.forced, forced_at=event.forced_at,
+                          steered_at=event.steered_at, logprobs=event.logprobs)
             if parser is None:
                 yield piece
             else:

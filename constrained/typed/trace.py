@@ -6,9 +6,8 @@
 
 The call runs as always; its pieces are timed. Then the tokens are read once more (``decoder.look``) through the same
 model and a fresh matcher: probabilities before and after the mask, the mass it removed, the likeliest alternatives,
-the grammar's rules at the place, the mask's time, and the logit lens (what each layer would have said). So a trace
-shows the raw model under the mask: penalties, temperature and truncation, which the sampler adds, are not in its
-probabilities.
+the grammar's rules at the place, the mask's time, and the logit lens (what each layer would have said). ``probability``
+is that of the raw model under the mask; what penalties, temperature and truncation made of it is told stage by stage.
 
 Cost: one more pass over prompt and output, and for each shown layer one output head a token.
 """
@@ -28,12 +27,17 @@ from constrained.typed.trace_page import page
 from constrained.typed.trace_text import as_text
 
 if TYPE_CHECKING:
+    from constrained.decoder.stages import Stage
+    from constrained.typed.call import Piece
     from constrained.typed.llm import LLM
 
 __all__ = ["Trace", "TraceStep", "trace"]
 
 MAX_LAYERS = 8
 """Layers of the lens by default, spread evenly."""
+
+STAGE_TOP = 3
+"""Tokens kept of each stage of the sampler but the last, of which there are as many as alternatives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,19 @@ class Choice:
     text: str
     probability: float
     allowed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SamplerStage:
+    """What one stage of the sampler left of the tokens, after the mask and the stages before it."""
+
+    name: str
+    """The parameter and its value: ``top_p 0.9``."""
+    kept: int
+    removed_mass: float
+    probability: float
+    """Of the token that came."""
+    top: tuple[Choice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +90,10 @@ class TraceStep:
     mask_seconds: float
     lens: tuple[Choice, ...] = ()
     """The likeliest token after each of ``Trace.layers``."""
+    stages: tuple[SamplerStage, ...] = ()
+    """Those that were on, in order; none for forced tokens. The last is what the token was drawn from."""
+    steered: bool = False
+    """The token limit asked for it in place of another (``budget="close"``)."""
 
 
 @dataclass(frozen=True)
@@ -136,14 +157,14 @@ def trace(llm: LLM, prompt: Any, output_type: Any = None, *, layers: Sequence[in
 
     ids = engine.prompt_ids(call)
     assembler = Assembler(call, events=False)
-    timed: list[tuple[tuple[int, ...], int, float]] = []
+    timed: list[tuple[Piece, float]] = []
     generation = engine.start(call)
     last = time.perf_counter()
     for piece in generation:
         assembler.feed(piece)
         now = time.perf_counter()
         if piece.token_ids:
-            timed.append((piece.token_ids, piece.forced, now - last))
+            timed.append((piece, now - last))
             last = now
     result = assembler.result(generation.ending)
     wanted = _layers(layers, engine.scheduler.model.config.n_layers)
@@ -161,17 +182,20 @@ def _layers(asked: Sequence[int] | int, deepest: int) -> list[int]:
     return sorted({round(deepest * (i + 1) / count) for i in range(count)})
 
 
-def _steps(engine: LocalEngine, call: Any, prompt: list[int], timed: list[tuple[tuple[int, ...], int, float]],
+def _steps(engine: LocalEngine, call: Any, prompt: list[int], timed: list[tuple[Piece, float]],
            layers: list[int], top: int) -> list[TraceStep]:
     from constrained.decoder.look import look
 
-    output = [token for tokens, _, _ in timed for token in tokens]
-    # the forced tokens of a piece come behind the one that was chosen
-    forced = [i >= len(tokens) - count for tokens, count, _ in timed for i in range(len(tokens))]
-    seconds = [taken / len(tokens) for tokens, _, taken in timed for _ in tokens]
+    output = [token for piece, _ in timed for token in piece.token_ids]
+    forced = [i in piece.forced_at for piece, _ in timed for i in range(len(piece.token_ids))]
+    steered = [i in piece.steered_at for piece, _ in timed for i in range(len(piece.token_ids))]
+    seconds = [taken / len(piece.token_ids) for piece, taken in timed for _ in piece.token_ids]
     names = _Names(engine)
     steps = []
-    seen = look(engine.scheduler.model, prompt, output, matcher=engine.matcher(call), layers=layers, top=top)
+    matcher = engine.matcher(call)
+    sampler = engine.scheduler.sampler(call.params, forced, constrained=matcher is not None)
+    seen = look(engine.scheduler.model, prompt, output, matcher=matcher, layers=layers, top=top, sampler=sampler,
+                passes=_passes(timed))
     for i, one in enumerate(seen):
         steps.append(TraceStep(
             one.token, names.written(one.token), forced[i], _rounded(one.probability), _rounded(one.raw_probability),
@@ -179,8 +203,26 @@ def _steps(engine: LocalEngine, call: Any, prompt: list[int], timed: list[tuple[
             tuple(Choice(names.written(t), _rounded(p)) for t, p in one.top),
             tuple(Choice(names.written(t), _rounded(p), legal) for t, p, legal in one.raw_top),
             one.rules, one.complete, round(seconds[i], 6), round(one.mask_seconds, 8),
-            tuple(Choice(names.written(t), _rounded(p)) for t, p in one.lens)))
+            tuple(Choice(names.written(t), _rounded(p)) for t, p in one.lens),
+            tuple(_stage(stage, names, top if stage is one.stages[-1] else STAGE_TOP) for stage in one.stages),
+            steered[i]))
     return steps
+
+
+def _stage(stage: Stage, names: _Names, top: int) -> SamplerStage:
+    likeliest = tuple(Choice(names.written(t), _rounded(p)) for t, p in stage.top[:top])
+    return SamplerStage(stage.name, stage.kept, _rounded(stage.removed_mass), _rounded(stage.probability), likeliest)
+
+
+def _passes(timed: list[tuple[Piece, float]]) -> list[int]:
+    """Tokens of each forward pass of the generation after the prompt's: the tokens of a piece go into the next one.
+
+    What was forced before the first choice was read with the prompt.
+    """
+    first = timed[0][0] if timed else Piece()
+    begun = next((i for i in range(len(first.token_ids)) if i not in first.forced_at), len(first.token_ids))
+    counts = [len(piece.token_ids) for piece, _ in timed]
+    return [counts[0] - begun, *counts[1:]] if counts else []
 
 
 class _Names:

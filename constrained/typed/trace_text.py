@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,9 @@ def summary(trace: Trace) -> str:
 
 def _lines(trace: Trace) -> Iterator[str]:
     yield summary(trace)
+    chain = _chain(trace.steps)
+    if chain:
+        yield f"sampler: {', '.join(chain)}; in brackets: the token's share of what was left, and how many that were"
     yield ""
     yield f"{'token':<{WIDTH}} {'p':>6} {'raw':>6} {'cut':>6} {'allowed':>8}  {'ms':>6}  place and alternatives"
     for forced, run in groupby(trace.steps, key=lambda step: step.forced):
@@ -48,8 +51,24 @@ def _lines(trace: Trace) -> Iterator[str]:
             first = step.wanted[0] if step.wanted else None
             if first is not None and not first.allowed:
                 others += f"  (wanted {_shown(first.text)} {first.probability:.0%})"
+            others += _sampled(step)
             yield (f"{_shown(step.text):<{WIDTH}} {step.probability:6.1%} {step.raw_probability:6.1%} "
                    f"{step.removed_mass:6.1%} {step.allowed:8,}  {step.seconds * 1e3:6.1f}  {_rules(step)}{others}")
+
+
+def _sampled(step: TraceStep) -> str:
+    """What the sampler made of the token; nothing where the likeliest was taken as it was."""
+    shown = [f"{step.stages[-1].probability:.0%} of {step.stages[-1].kept:,}"] if _chain([step]) else []
+    shown += [stage.name for stage in step.stages if stage.name.endswith("(lifted)")]
+    if step.steered:
+        shown.append("the token limit steered")
+    return f"  [{', '.join(shown)}]" if shown else ""
+
+
+def _chain(steps: Iterable[TraceStep]) -> list[str]:
+    """The sampler's stages, in order; none where it is greedy alone."""
+    names = list(dict.fromkeys(stage.name.removesuffix(" (lifted)") for step in steps for stage in step.stages))
+    return [] if names == ["greedy"] else names
 
 
 def _rules(step: TraceStep) -> str:

@@ -46,6 +46,42 @@ def test_free_text(tiny: Any) -> None:
         assert step.removed_mass == 0 and step.probability == step.raw_probability and not step.rules
 
 
+def test_the_stages_of_the_sampler(tiny: Any) -> None:
+    options = {"temperature": 1.3, "top_k": 5, "repetition_penalty": 1.2, "min_tokens": 2, "seed": 5}
+    seen = trace(tiny, "hello", dict[Literal["a", "b"], int], max_tokens=40, layers=0, **options)
+    chosen = [step for step in seen.steps if not step.forced]
+    assert chosen and all(not step.stages for step in seen.steps if step.forced)
+    for number, step in enumerate(seen.steps):
+        if step.forced:
+            continue
+        names = [stage.name.removesuffix(" (lifted)") for stage in step.stages]
+        early = ["min_tokens"] if number < 2 else []
+        assert names == ["repetition_penalty 1.2", *early, "temperature 1.3", "top_k 5"]
+        last = step.stages[-1]
+        assert last.kept <= 5 and (last.probability > 0 or step.steered)
+        assert sum(choice.probability for choice in last.top) == pytest.approx(1, abs=1e-3)
+    assert "sampler: repetition_penalty 1.2, min_tokens, temperature 1.3, top_k 5" in str(seen)
+    free = trace(tiny, "hello", None, max_tokens=5, layers=0)
+    assert all([stage.name for stage in step.stages] == ["greedy"] for step in free.steps)
+    assert all(step.stages[0].probability == 1 for step in free.steps)  # the same passes give the same numbers
+    assert "sampler:" not in str(free)
+
+
+def test_the_token_limit_is_seen(tiny: Any) -> None:
+    seen = trace(tiny, "hello", str, max_tokens=8, layers=0)
+    assert seen.result.finish_reason == "stop"
+    assert any(step.steered for step in seen.steps) and not any(step.steered for step in seen.steps[:2])
+    assert "the token limit steered" in str(seen)
+    assert not any(step.steered for step in trace(tiny, "hello", Literal["a"], max_tokens=20, layers=0).steps)
+
+
+def test_what_was_forced_before_the_first_choice(tiny: Any) -> None:
+    seen = trace(tiny, "hello", tuple[Literal["name"], int], max_tokens=40, layers=0)
+    text = "".join(step.text for step in seen.steps)
+    assert text.startswith('["name", ') and seen.steps[0].forced
+    assert sum(step.forced for step in seen.steps) == seen.result.usage.forced_tokens
+
+
 def test_the_lens_at_the_last_layer_is_the_model(tiny: Any) -> None:
     deepest = tiny.engine.scheduler.model.config.n_layers
     for step in trace(tiny, "hello", int, max_tokens=8, layers=[deepest]).steps:

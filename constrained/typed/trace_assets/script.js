@@ -12,7 +12,8 @@ const slowest = Math.max(1e-9, ...steps.map(s => s.seconds));
 let at = -1;
 steps.forEach((step, i) => {
   const news = step.wanted.length && !step.wanted[0].allowed;
-  const span = make('span', step.text.replace(/\n/g, '\u21b5\n') || '\u2205', (step.forced ? 'forced ' : '') + (news ? 'news' : ''));
+  const span = make('span', step.text.replace(/\n/g, '\u21b5\n') || '\u2205', (step.forced ? 'forced ' : '') +
+    (step.steered ? 'steered ' : '') + (news ? 'news' : ''));
   span.style.background = colour(step.probability);
   span.title = `${percent(step.probability)} under the mask, ${percent(step.raw_probability)} before`;
   span.onclick = () => select(i);
@@ -37,6 +38,20 @@ function table(rows, scale) {
   }
   return t;
 }
+function sampler(step) {
+  const t = make('table', undefined, 'stages'), head = make('tr', undefined, 'dim');
+  ['stage', 'left', 'removed', 'this token'].forEach((name, k) => head.append(make('td', name, k ? 'n' : '')));
+  t.append(head);
+  const first = {name: 'mask', kept: step.allowed, removed_mass: step.removed_mass, probability: step.probability, top: step.alternatives};
+  for (const stage of [first, ...step.stages]) {
+    const tr = make('tr');
+    tr.append(make('td', stage.name), make('td', stage.kept.toLocaleString('en'), 'n'),
+      make('td', stage.removed_mass ? percent(stage.removed_mass) : '', 'n'), make('td', percent(stage.probability), 'n'));
+    tr.title = 'likeliest: ' + stage.top.map(c => `${shown(c.text)} ${percent(c.probability)}`).join(', ');
+    t.append(tr);
+  }
+  return t;
+}
 function select(i) {
   if (i < 0 || i >= steps.length) return;
   if (at >= 0) { strip.children[at].classList.remove('on'); time.children[at].classList.remove('on'); }
@@ -51,10 +66,17 @@ function select(i) {
   fact('mass removed', percent(step.removed_mass));
   fact('tokens allowed', `${step.allowed.toLocaleString('en')} of ${trace.vocab_size.toLocaleString('en')}`);
   if (step.rules.length) fact('rules here', step.rules.slice(0, 8).join(', ') + (step.rules.length > 8 ? ' \u2026' : ''));
+  if (step.steered) fact('token limit', 'took this token so that the text can still end whole');
   if (step.complete) fact('end', 'the text could have ended here');
   fact('time', `${(1e3 * step.seconds).toFixed(2)} ms, mask ${(1e6 * step.mask_seconds).toFixed(1)} \u00b5s`);
   detail.append(facts, make('h2', 'Likeliest under the mask'), table(step.alternatives, 1));
   detail.append(make('h2', 'What the model wanted'), table(step.wanted, 1));
+  if (step.stages.length === 1 && step.stages[0].name === 'greedy') fact('sampler', 'greedy: the likeliest');
+  else if (step.stages.length) {
+    const last = step.stages[step.stages.length - 1];
+    detail.append(make('h2', 'What the sampler made of it'), sampler(step));
+    if (last.name !== 'greedy') detail.append(make('h2', 'Drawn from'), table(last.top, 1));
+  }
   if (step.lens.length) {
     detail.append(make('h2', 'What each layer would have said'));
     detail.append(table(step.lens.map((c, k) => ({label: 'layer ' + trace.layers[k], text: c.text, probability: c.probability})), 1));
