@@ -91,6 +91,9 @@ class LocalEngine:
         if call.params.n > 1:
             raise PromptError(f"n={call.params.n} samples in one call",
                               hint="give generate_batch the prompt as often as wanted")
+        if call.params.prompt_logprobs is not None:
+            raise PromptError("a Result has no place for prompt_logprobs",
+                              hint="constrained.decoder.generate gives them with its completions")
         return LocalGeneration(self, call, self.prompt_ids(call))
 
     def close(self) -> None:

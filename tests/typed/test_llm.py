@@ -470,3 +470,8 @@ def test_progress_is_one_line_that_counts(capsys: pytest.CaptureFixture[str]) ->
     show("unpacking", 98_362_432, 98_362_432)
     shown = capsys.readouterr().err
     assert "downloading 93 of 93 MB" in shown and shown.endswith("unpacking 98 of 98 MB\n")
+
+
+def test_what_a_result_has_no_place_for(tiny: LLM) -> None:
+    with pytest.raises(PromptError, match="no place for prompt_logprobs"):
+        tiny.generate("x", prompt_logprobs=1, max_tokens=0)
