@@ -13,7 +13,7 @@ from rich.text import Text
 
 from constrained.cli.problem import UsageProblem
 from constrained.errors import ConstrainedError
-from constrained.typed.errors import FetchError
+from constrained.typed.errors import SourceError
 
 __all__ = ["app", "run_command"]
 
@@ -40,7 +40,7 @@ def run_command(command: Callable[[], int]) -> None:
         code = command()
     except ConstrainedError as error:
         Console(stderr=True, highlight=False).print(Text.assemble(("error: ", "bold red"), str(error)), soft_wrap=True)
-        code = 2 if isinstance(error, (UsageProblem, FetchError)) else 1
+        code = 2 if isinstance(error, (UsageProblem, SourceError)) else 1
     except ImportError as error:
         if not error.name or error.name.startswith("constrained"):
             raise

@@ -23,11 +23,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
+from constrained.errors import ConstrainedError
 from constrained.typed.call import Budget, Call, Engine, Generation, ToolChoice
 from constrained.typed.errors import OutputError, PromptError
 from constrained.typed.output_type import output_type
 from constrained.typed.prompts import as_messages, with_feedback, with_instructions
-from constrained.typed.results import Failed, Result
+from constrained.typed.results import Failed, Result, Usage
 from constrained.typed.sources import open_source
 from constrained.typed.stream import Assembler, Stream
 from constrained.typed.threads import AsyncStream, in_thread
@@ -181,8 +182,9 @@ class LLM:
     def generate_batch(self, prompts: Sequence[Any], output_types: Any = None, **options: Any) -> list[Result[Any]]:
         """An answer to each prompt. ``output_types``: a list of a type (None: free text) for each, or one for all.
 
-        A call that fails does not disturb the others: its result is ``Failed``, and raises when asked for its output.
-        ``seed`` may be a list. Raises as ``generate`` where a call cannot be made; then none runs.
+        A call that fails, or cannot begin (its prompt is too long, no value fits), does not disturb the others: its
+        result is ``Failed``, and raises when asked for its output. ``seed`` may be a list, one for each prompt. Raises
+        as ``generate`` for wrong types, prompts and options; then none runs.
         """
         return self._batch(self._calls(prompts, output_types, options))
 
@@ -190,23 +192,33 @@ class LLM:
         types = output_types if isinstance(output_types, list) else [output_types] * len(prompts)
         if len(types) != len(prompts):
             raise PromptError(f"{len(types)} output types for {len(prompts)} prompts", hint="None stands for free text")
-        seeds = options.get("seed")
-        if isinstance(seeds, (list, tuple)) and len(seeds) != len(prompts):
+        calls = [self._call(prompt, kind, options) for prompt, kind in zip(prompts, types, strict=True)]
+        seeds = calls[0][0].params.seed if calls else None
+        if not isinstance(seeds, tuple):
+            return calls
+        if len(seeds) != len(prompts):
             raise PromptError(f"{len(seeds)} seeds for {len(prompts)} prompts")
-        each = [{**options, "seed": seed} for seed in seeds] if isinstance(seeds, (list, tuple)) else (
-            [options] * len(prompts))
-        return [self._call(*one) for one in zip(prompts, types, each, strict=True)]
+        return [(replace(call, params=call.params.for_prompt(i)), retries) for i, (call, retries) in enumerate(calls)]
 
     def _batch(self, calls: list[tuple[Call, int]], running: Running | None = None) -> list[Result[Any]]:
         """Start all, then read one after the other; retries come last."""
         running = running or Running()
         generations: list[Generation] = []
+        started: list[Generation | ConstrainedError] = []
         try:
             for call, _ in calls:
-                generations.append(self.engine.start(call))
+                try:
+                    generations.append(self.engine.start(call))
+                except ConstrainedError as error:
+                    started.append(error)
+                    continue
+                started.append(generations[-1])
                 running.now(generations[-1])
-            results = []
-            for (call, _), generation in zip(calls, generations, strict=True):
+            results: list[Result[Any]] = []
+            for (call, _), generation in zip(calls, started, strict=True):
+                if isinstance(generation, ConstrainedError):
+                    results.append(Failed(None, "", "error", Usage(requests=0), error=generation))
+                    continue
                 assembler = Assembler(call, events=False)
                 for piece in generation:
                     assembler.feed(piece)

@@ -340,9 +340,25 @@ def test_batches_that_do_not_fit(tiny: LLM) -> None:
         tiny.generate_batch(["a", "b"], [int])
     with pytest.raises(PromptError, match="1 seeds for 2"):
         tiny.generate_batch(["a", "b"], int, seed=[1])
-    with pytest.raises(BudgetError):
-        tiny.generate_batch(["a", "b"], [int, Person], max_tokens=3)
     assert tiny.generate_batch([]) == []
+
+
+def test_a_call_of_a_batch_that_cannot_begin(tiny: LLM) -> None:
+    number, person, long = tiny.generate_batch(["a", "b", "x" * 5000], [int, Person, int], max_tokens=3, seed=[1, 2, 3])
+    assert isinstance(number.output, int) and isinstance(person, Failed) and isinstance(long, Failed)
+    with pytest.raises(BudgetError):
+        person.output  # noqa: B018
+    with pytest.raises(cd.ConstrainedError, match="leaves no room"):
+        long.output  # noqa: B018
+
+
+def test_seeds_of_a_batch_in_sampling_params(tiny: LLM) -> None:
+    sampling = cd.SamplingParams(temperature=1.0, seed=[1, 2], max_tokens=40)
+    results = tiny.generate_batch(["a", "b"], int, sampling=sampling)
+    assert [result.seed for result in results] == [1, 2]
+    assert results[1].text == tiny.generate("b", int, temperature=1.0, seed=2, max_tokens=40).text
+    with pytest.raises(PromptError, match="2 seeds for 1"):
+        tiny.generate_batch(["a"], int, sampling=sampling)
 
 
 # -- streams and async ---------------------------------------------------------------------------------------
