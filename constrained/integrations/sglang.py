@@ -34,7 +34,38 @@ ANY_JSON = "$$ANY$$"
 """What SGLang writes for ``json_object``; there it means any JSON value."""
 
 
-class GrammarObject:
+class Masks:
+    """What SGLang does with bitmasks (int32 ``[batch, ceil(V / 32)]``). It asks requests for it, and the backend where a
+    request that still reasons has no grammar yet."""
+
+    @staticmethod
+    def allocate_vocab_mask(vocab_size: int, batch_size: int, device: object) -> torch.Tensor:
+        """On the CPU, all allowed."""
+        return cast("torch.Tensor", allocate_token_bitmask(batch_size, vocab_size))
+
+    @staticmethod
+    def move_vocab_mask(vocab_mask: torch.Tensor, device: Any) -> torch.Tensor:
+        return vocab_mask.to(device, non_blocking=True)
+
+    @staticmethod
+    def apply_vocab_mask(logits: torch.Tensor, vocab_mask: torch.Tensor) -> None:
+        apply_token_bitmask_inplace(logits, vocab_mask)
+
+    @staticmethod
+    def set_token_filter(vocab_mask: torch.Tensor, token_ids: Iterable[int], batch_idx: int, is_allowed: bool = True,
+                         reset_vocab_mask: bool = True) -> None:
+        """Allow or forbid these ids in a row; with ``reset_vocab_mask`` the others become the opposite."""
+        row = vocab_mask[batch_idx]
+        if reset_vocab_mask:
+            row.fill_(0 if is_allowed else -1)
+        for token in token_ids:
+            bit = 1 << (token & 31)
+            bit = bit - (1 << 32) if bit >> 31 else bit
+            word = int(row[token >> 5])
+            row[token >> 5] = word | bit if is_allowed else word & ~bit
+
+
+class GrammarObject(Masks):
     """One request's matcher. Mixed in before ``BaseGrammarObject``."""
 
     def __init__(self, matcher: GrammarMatcher, key: tuple[str, str]) -> None:
@@ -46,6 +77,7 @@ class GrammarObject:
         """Raises ValueError, which SGLang turns into an aborted request, for a token that is not allowed."""
         if not self.matcher.is_terminated() and not self.matcher.accept_token(token):
             raise ValueError(f"token {token} is not allowed here by the {self.key[0]} of the request")
+        self.current_token = token  # None tells SGLang that a request moved here has not accepted its token yet
 
     def rollback(self, k: int) -> None:
         self.matcher.rollback(k)
@@ -59,10 +91,6 @@ class GrammarObject:
         fresh.reset()
         return type(self)(fresh, self.key)
 
-    def allocate_vocab_mask(self, vocab_size: int, batch_size: int, device: object) -> torch.Tensor:
-        """int32 ``[batch, ceil(V / 32)]`` on the CPU, all allowed."""
-        return cast("torch.Tensor", allocate_token_bitmask(batch_size, vocab_size))
-
     def fill_vocab_mask(self, vocab_mask: torch.Tensor, idx: int) -> None:
         self.matcher.fill_next_token_bitmask(vocab_mask, idx)
 
@@ -75,14 +103,6 @@ class GrammarObject:
     @staticmethod
     def reset_vocab_mask(vocab_mask: torch.Tensor) -> None:
         reset_token_bitmask(vocab_mask)
-
-    @staticmethod
-    def move_vocab_mask(vocab_mask: torch.Tensor, device: Any) -> torch.Tensor:
-        return vocab_mask.to(device, non_blocking=True)
-
-    @staticmethod
-    def apply_vocab_mask(logits: torch.Tensor, vocab_mask: torch.Tensor) -> None:
-        apply_token_bitmask_inplace(logits, vocab_mask)
 
     def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
         text = self.matcher.find_jump_forward_string()
@@ -103,11 +123,13 @@ class GrammarObject:
             raise ValueError("the text tokenised anew does not fit the grammar")
 
 
-class GrammarBackend:
+class GrammarBackend(Masks):
     """Compiles the requests' grammars, in SGLang's threads. Mixed in before ``BaseGrammarBackend``."""
 
     grammar_class: type[GrammarObject]
     invalid_class: Any
+    is_support_token_filter = True
+    """``set_token_filter`` works: SGLang's strict thinking needs it."""
 
     def __init__(self, tokenizer: Any, vocab_size: int, eos_token_ids: Collection[int] | None = None, *,
                  any_whitespace: bool = True) -> None:
@@ -151,8 +173,14 @@ def make_backend(base_backend: type, base_object: type, invalid_object: type) ->
 def create(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Collection[int] | None = None) -> Any:
     """What SGLang's registry calls. It leaves the wrapper for reasoning parsers to registered backends: put on here.
 
-    Raises ``TokenizerError`` where the tokenizer cannot be read.
+    Raises:
+        TokenizerError: the tokenizer cannot be read.
+        ConstrainedError: an option asks for a layout of JSON that this backend does not write.
     """
+    for option in ("constrained_json_whitespace_pattern", "constrained_json_max_whitespace_cnt"):
+        if getattr(server_args, option, None) is not None:
+            raise ConstrainedError(f"--{option.replace('_', '-')} is not supported by this grammar backend",
+                                   hint="--constrained-json-disable-any-whitespace")
     from sglang.srt.constrained import base_grammar_backend as base
 
     backend_class = make_backend(base.BaseGrammarBackend, base.BaseGrammarObject, base.InvalidGrammarObject)

@@ -12,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 tokenizers = pytest.importorskip("tokenizers")
 
+from constrained.errors import ConstrainedError  # noqa: E402
 from constrained.integrations import sglang as adapter  # noqa: E402
 
 
@@ -136,6 +137,88 @@ def test_what_cannot_be_enforced_is_an_invalid_grammar(backend: Any, kind: str, 
     grammar = getattr(backend, f"dispatch_{kind}")(key)
     assert isinstance(grammar, backend.invalid_class)
     assert grammar.error_message
+
+
+def test_masks_of_the_backend(backend: Any) -> None:
+    """SGLang asks the backend itself where a request reasons first."""
+    mask = backend.allocate_vocab_mask(64, 3, "cpu")
+    assert mask.shape == (3, 2) and (mask == -1).all() and backend.is_support_token_filter
+    backend.set_token_filter(mask, [0, 31, 32, 63, 31], 1)
+    logits = torch.zeros(3, 64)
+    backend.apply_vocab_mask(logits, backend.move_vocab_mask(mask, "cpu"))
+    assert [i for i in range(64) if logits[1, i] == 0] == [0, 31, 32, 63] and (logits[[0, 2]] == 0).all()
+    backend.set_token_filter(mask, [31, 40], 1, is_allowed=False, reset_vocab_mask=False)
+    backend.set_token_filter(mask, [31, 40], 2, is_allowed=False)
+    logits = torch.zeros(3, 64)
+    backend.apply_vocab_mask(logits, mask)
+    assert [i for i in range(64) if logits[1, i] == 0] == [0, 32, 63]
+    assert [i for i in range(64) if logits[2, i] != 0] == [31, 40]
+
+
+def test_a_request_that_was_moved_knows_its_token(backend: Any) -> None:
+    grammar = backend.dispatch_regex("[0-9]+")
+    assert grammar.current_token is None
+    (token,) = ids(backend, "7")
+    grammar.accept_token(token)
+    assert grammar.current_token == token and grammar.copy().current_token is None
+
+
+class TextTokenizer:
+    """The parts of a transformers tokenizer that SGLang's reasoning wrapper touches."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.backend_tokenizer = tokenizer
+
+    def encode(self, text: str, add_special_tokens: bool = False) -> list[int]:
+        return self.backend_tokenizer.encode(text, add_special_tokens=False).ids
+
+    def decode(self, tokens: list[int], **_: Any) -> str:
+        return self.backend_tokenizer.decode(tokens, skip_special_tokens=False)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_under_sglang_s_own_wrapper_for_reasoning(strict: bool) -> None:
+    try:
+        from sglang.srt.constrained.reasoner_grammar_backend import ReasonerGrammarBackend
+        from sglang.srt.parser.reasoning_parser import ReasoningParser
+    except Exception as error:
+        pytest.skip(f"sglang cannot be imported: {error}")
+    vocab = {chr(97 + i): i for i in range(26)} | {c: 26 + i for i, c in enumerate("<>/0123456789")} | {
+        "<think>": 61, "</think>": 62, "</s>": 60}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocab, merges=[], unk_token=None))
+    tokenizer.add_special_tokens(["</s>", "<think>", "</think>"])
+    (classes,) = base_classes()[-1].values
+    backend = adapter.make_backend(*classes)(tokenizer, 64, {60})
+    parser = ReasoningParser(model_type="deepseek-r1", stream_reasoning=False, tokenizer=TextTokenizer(tokenizer))
+    wrapped = ReasonerGrammarBackend(backend, parser, TextTokenizer(tokenizer), enable_strict_thinking=strict)
+    future, _ = wrapped.get_cached_or_future_value(("regex", "[0-9]{2}"), True)
+    grammar = future.result()
+    mask = grammar.allocate_vocab_mask(64, 1, "cpu")
+    grammar.fill_vocab_mask(mask, 0)
+    assert strict or (mask == -1).all()  # it may think what it likes
+    for token in ids(backend, "ab"):
+        grammar.accept_token(token)
+    grammar.accept_token(62)
+    grammar.fill_vocab_mask(mask, 0)
+    logits = torch.zeros(1, 64)
+    grammar.apply_vocab_mask(logits, grammar.move_vocab_mask(mask, "cpu"))
+    assert [i for i in range(64) if logits[0, i] == 0] == sorted(ids(backend, "0123456789"))
+    for token in ids(backend, "42"):
+        grammar.accept_token(token)
+    grammar.accept_token(60)
+    assert grammar.is_terminated()
+    alone = wrapped.init_strict_reasoning_grammar(True)  # strict thinking without a constraint
+    assert (alone is not None) == strict
+    if alone is not None:
+        mask = alone.allocate_vocab_mask(64, 1, "cpu")
+        alone.fill_vocab_mask(mask, 0)
+        alone.apply_vocab_mask(torch.zeros(1, 64), alone.move_vocab_mask(mask, "cpu"))
+
+
+def test_options_that_this_backend_does_not_have() -> None:
+    for option in ("constrained_json_whitespace_pattern", "constrained_json_max_whitespace_cnt"):
+        with pytest.raises(ConstrainedError, match=option.replace("_", "-")):
+            adapter.create(types.SimpleNamespace(**{option: 3}), None, 10)
 
 
 def test_reset_forgets(backend: Any) -> None:
