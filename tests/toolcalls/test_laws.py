@@ -3,6 +3,7 @@ and each call's arguments validate. Texts come from calls written by hand, and f
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import constrained as cd
-from constrained.toolcalls import FAMILIES, Event, TextDelta, ToolCallEnd, ToolFormat, ToolSpec
+from constrained.toolcalls import FAMILIES, Event, ReasoningDelta, TextDelta, ToolCallEnd, ToolFormat, ToolSpec
 from tests.toolcalls.rendering import SCHEMAS, render
 from tests.toolcalls.worlds import delimiters, joined, vocabulary, walk, written
 
@@ -153,6 +154,30 @@ def test_walks_through_rich_schemas(family: str) -> None:
             for called, arguments in found:
                 assert called == name
                 jsonschema.validate(arguments, schema)
+
+
+@pytest.mark.parametrize("family", sorted(name for name, fmt in FORMATS.items() if fmt.think))
+def test_walks_with_a_budget_for_thinking(family: str) -> None:
+    fmt = FORMATS[family]
+    for tokens in (False, True):
+        grammar = compiled(fmt, tokens, tool_choice="required", thinking={"mode": "required", "max_tokens": 6})
+        rng = random.Random(f"{family} {tokens}")
+        for _ in range(30 if NIGHTLY else 2):
+            ids = walk(grammar, rng, 50)
+            data = written(grammar.tokenizer_info, ids)
+            thinking = {"mode": "required", "max_tokens": 6}
+            events = parse(fmt, data, [rng.randrange(len(data) + 1) for _ in range(4)], thinking=thinking)
+            assert returned(events), data
+            if family == "harmony" or fmt.think is None:
+                continue  # there may be several messages
+            # the reasoning lies in six tokens, and the bytes that complete a character
+            text = "".join(event.text for event in events if isinstance(event, ReasoningDelta))
+            low = len(fmt.think[0].encode())
+            high = low + len(text.encode())
+            ends = list(itertools.accumulate(len(written(grammar.tokenizer_info, [i])) for i in ids))
+            inside = [i for i, end in zip(ids, ends, strict=True)
+                      if end > low and end - len(written(grammar.tokenizer_info, [i])) < high]
+            assert len([i for i in inside if not (0x80 <= i < 0xC0)]) <= 6, data
 
 
 @pytest.mark.parametrize("mode", ["optional", "required", "opened"])

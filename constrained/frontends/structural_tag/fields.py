@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from constrained.errors import StructuralTagError, echo
 from constrained.frontends.structural_tag.delimiters import Delimiters
-from constrained.frontends.structural_tag.free_text import hidden_stop
+from constrained.frontends.structural_tag.free_text import hidden_stop, joined_stops
+from constrained.frontends.structural_tag.spellable import can_be_within
 from constrained.grammar.ir import Expr, TokenReference
 from constrained.limits import Limits
 
@@ -81,21 +82,26 @@ class Fields:
         else:
             texts = [self.delimiters.encode(text) for text in self.texts(end, pointer, least=1, empty=True)]
         for text in texts:
-            self.check_spellable(text, pointer)
+            self.check_spellable(text, pointer, "end")
         found = Ends(tuple(dict.fromkeys(texts)))
         if isinstance(end, str):
             self._ends[end] = found
         return found
 
-    def check_spellable(self, encoded: str, pointer: str) -> None:
-        """Refuse an end that no token of the vocabulary can write."""
-        if self.info is None or not self.info.unspellable_bytes:
+    def check_spellable(self, encoded: str, pointer: str, what: str) -> None:
+        """Refuse a delimiter that the tokens of the vocabulary cannot write."""
+        if self.info is None or (self.info.closed and not self.info.unspellable_bytes):
             return
+        reason = ""
         for char in encoded:
             if not self.delimiters.is_token(char) and not self.info.unspellable_bytes.isdisjoint(char.encode()):
-                raise StructuralTagError(
-                    f"the end {echo(self.delimiters.spelled(encoded), 60)} can never be written: no token of the "
-                    f"vocabulary has {echo(char)}", pointer=pointer, hint="choose another end, or name a token")
+                reason = f"no token of the vocabulary has {echo(char)}"
+        spelled = not self.info.closed and not any(map(self.delimiters.is_token, encoded))
+        if not reason and spelled and not can_be_within(encoded.encode(), self.info):
+            reason = "no tokens of the vocabulary, one after the other, have it within them"
+        if reason:
+            raise StructuralTagError(f"the {what} {echo(self.delimiters.spelled(encoded), 60)} can never be written: "
+                                     f"{reason}", pointer=pointer, hint=f"choose another {what}, or name a token")
 
     def token_format(self, node: Any, pointer: str) -> TokenReference:
         if not isinstance(node, Mapping) or node.get("type", "token") != "token" or "token" not in node:
@@ -200,3 +206,8 @@ class Fields:
         if hidden is not None:
             raise StructuralTagError(f"{echo(hidden[0], 60)} can never come about: {echo(hidden[1], 60)} is within it "
                                      "and comes first", pointer=pointer, hint="change one of the two")
+        both = joined_stops(heads, excludes)
+        if both is not None:
+            raise StructuralTagError(f"{echo(both[0], 60)} and {echo(both[1], 60)} are complete at the same place, and "
+                                     "another one may begin within them", pointer=pointer,
+                                     hint="change one of the two")

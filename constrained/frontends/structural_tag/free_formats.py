@@ -10,7 +10,7 @@ from constrained.frontends.structural_tag.contents import Contents
 from constrained.frontends.structural_tag.fields import Ends, Fields, Handler, check_fields, join, plain
 from constrained.frontends.structural_tag.free_text import Stop, free_text
 from constrained.grammar import combinators as make
-from constrained.grammar.ir import AnyTextUntil, Expr, Reference, TokenReference
+from constrained.grammar.ir import AnyTextUntil, Expr, Literal, Reference, TokenReference
 from constrained.limits import Limits
 
 if TYPE_CHECKING:
@@ -52,11 +52,9 @@ class FreeFormats(Fields):
         excludes = self.excludes(node, pointer)
         stops, may_end = self.closing(ends)
         most_tokens, most_chars = self.budget(node, "max_tokens", pointer), self.budget(node, "max_chars", pointer)
-        if most_tokens is not None and most_chars is not None:
-            raise StructuralTagError("max_tokens and max_chars together are not supported", pointer=pointer,
-                                     hint="give one of them")
         if most_tokens is not None:
-            return self.token_budget(most_tokens, excludes, ends, pointer)
+            self.check_stops([text for text, _ in stops], excludes, pointer)
+            return self.token_budget(most_tokens, most_chars, excludes, ends, pointer)
         if most_chars is not None:
             return make.sequence(self.char_budget(most_chars, excludes, stops, pointer),
                                  self.end(ends) if ends is not None else make.empty())
@@ -70,34 +68,44 @@ class FreeFormats(Fields):
     def forbidden(self, stops: list[Stop], excludes: list[bytes]) -> tuple[bytes, ...]:
         return tuple(dict.fromkeys([*(self.delimiters.spelled(text) for text, _ in stops), *excludes]))
 
-    def token_budget(self, most: int, excludes: list[bytes], ends: Ends | None, pointer: str) -> Expr:
-        """At most so many tokens of text: counted in the automaton itself, one round a token.
+    def token_budget(self, most: int, most_chars: int | None, excludes: list[bytes], ends: Ends | None,
+                     pointer: str) -> Expr:
+        """Text that ``most`` tokens may hold something of, then an end; the automaton counts. See ``TokenBudget``.
 
-        A round knows tokens, not bytes; so the end must be a token, and a spelled end inside the section is text.
+        An end that is spelled in ordinary tokens is part of the counted text, so that the first place where it is
+        complete ends the text; an end by token stands behind the text.
         """
-        pointer = join(pointer, "max_tokens")
-        if self.info is None:
-            raise StructuralTagError("a budget in tokens needs the vocabulary", pointer=pointer,
-                                     hint="use GrammarCompiler.compile_structural_tag, or pass tokenizer_info")
-        if excludes:
-            raise StructuralTagError("max_tokens beside excludes is not supported", pointer=pointer,
-                                     hint="use max_chars, or leave out excludes")
-        tokens: set[int | str] = set(self.info.special_token_ids)
-        closing: list[Expr] = []
-        for text in ends.texts if ends is not None else ():
-            if len(text) != 1 or not self.delimiters.is_token(text):
-                raise StructuralTagError(
-                    f"a budget in tokens needs an end that is one token, and "
-                    f"{echo(self.delimiters.spelled(text).decode(), 60)} is none of this vocabulary",
-                    pointer=pointer, hint="use max_chars")
-            closing.append(self.delimiters.token(text))
+        closed = self.end(ends) if ends is not None else make.empty()
+        if most == 0:
+            return closed
+        stops, may_end = self.closing(ends)
+        heads = tuple(dict.fromkeys(self.delimiters.spelled(text) for text, _ in stops))
+        forbidden = self.forbidden(stops, excludes)
+        most = min(most, make.MAX_TOKENS - 1)
+        if most_chars is not None:
+            if forbidden:
+                self.char_budget(most_chars, excludes, stops, pointer)  # raises where that is too large
+            text = AnyTextUntil(forbidden, consume=False, max_chars=most_chars)
+            return make.sequence(make.token_budget(text, most), closed)
+        # an end whose own end is another one is complete together with it
+        heads = tuple(head for head in heads if not any(head != other and head.endswith(other) for other in heads))
+        options: list[Expr] = []
+        for head in heads:  # each counts by itself, so that any of them may follow when the budget is used up
+            others = tuple(other for other in (*heads, *excludes) if other != head)
+            options.append(make.token_budget(AnyTextUntil((head,), consume=True, excludes=others), most))
+        text = AnyTextUntil(forbidden, consume=False)
+        behind: list[Expr] = [make.empty()] if may_end else []
+        for whole, _ in stops:
+            for at, char in enumerate(whole):
+                if self.delimiters.is_token(char):
+                    before = Literal(self.delimiters.spelled(whole[:at]))
+                    rest = self.delimiters.expression(whole[at + 1 :])
+                    behind.append(make.sequence(before, self.delimiters.token(char), rest))
         if ends is not None and ends.token is not None:
-            closing.append(ends.token)
-        for one in closing:
-            tokens.update(one.tokens if isinstance(one, TokenReference) else ())
-        text_tokens = TokenReference(tuple(tokens), exclude=True)
-        return make.sequence(make.repeat(text_tokens, 0, most, limits=self.limits),
-                             make.choice(*closing) if closing else make.empty())
+            behind.append(ends.token)
+        if behind:
+            options.append(make.sequence(make.token_budget(text, most), make.choice(*behind)))
+        return make.choice(*options)
 
     def char_budget(self, most: int, excludes: list[bytes], stops: list[Stop], pointer: str) -> Expr:
         """At most so many code points of text."""
@@ -132,6 +140,7 @@ class FreeFormats(Fields):
                                          pointer=join(where, "begin"),
                                          hint="triggers are " + ", ".join(echo(t, 30) for t in triggers[:5]))
             text = self.encoded(begin, join(where, "begin"))
+            self.check_spellable(text, join(where, "begin"), "begin")
             options[matching[0]].append((text, (yield from self.tag_body(one, where))))
         for trigger, found, number in zip(triggers, options, range(len(triggers)), strict=True):
             if not found:
@@ -199,7 +208,9 @@ class FreeFormats(Fields):
         """begin content end."""
         begin = plain(node["begin"])
         if isinstance(begin, str):
-            start = self.delimiters.expression(self.encoded(begin, join(pointer, "begin")))
+            text = self.encoded(begin, join(pointer, "begin"))
+            self.check_spellable(text, join(pointer, "begin"), "begin")
+            start = self.delimiters.expression(text)
         else:
             start = self.token_format(begin, join(pointer, "begin"))
         return make.sequence(start, (yield from self.tag_body(node, pointer)))
@@ -233,7 +244,9 @@ class FreeFormats(Fields):
             begin = plain(self.tag_node(one, where)["begin"])
             body = yield from self.tag_body(one, where)
             if isinstance(begin, str):
-                options.append((self.encoded(begin, join(where, "begin")), body))
+                text = self.encoded(begin, join(where, "begin"))
+                self.check_spellable(text, join(where, "begin"), "begin")
+                options.append((text, body))
             else:
                 others.append(make.sequence(self.token_format(begin, join(where, "begin")), body))
         one_tag = make.choice(*([self.delimiters.dispatch(options)] if options else []), *others)

@@ -12,7 +12,7 @@ from constrained.frontends.structural_tag.delimiters import Delimiters
 from constrained.grammar import combinators as make
 from constrained.grammar.ir import AnyTextUntil, Expr, Literal
 
-__all__ = ["Stop", "free_text", "hidden_stop"]
+__all__ = ["Stop", "free_text", "hidden_stop", "joined_stops"]
 
 Stop = tuple[str, list[tuple[str, Expr]]]
 """``(encoded stop, [(encoded text that begins with it, what follows that text)])``; no texts: it may not occur."""
@@ -24,6 +24,16 @@ def hidden_stop(stops: list[bytes], excluded: list[bytes]) -> tuple[bytes, bytes
         for other in (*stops, *excluded):
             if other != stop and other in stop[:-1]:
                 return stop, other
+    return None
+
+
+def joined_stops(stops: list[bytes], excluded: list[bytes]) -> tuple[bytes, bytes] | None:
+    """Two stops that are complete at the same place, where ``free_text`` needs each to end the text alone."""
+    if _overlapping(stops, tuple(dict.fromkeys([*stops, *excluded]))):
+        for stop in stops:
+            for other in stops:
+                if other != stop and stop.endswith(other):
+                    return stop, other
     return None
 
 

@@ -25,7 +25,8 @@ class Thinking:
         begin, end: the delimiters; each may be a token of the vocabulary or text.
         required: the section must come; else it may.
         opened: the prompt has written ``begin`` already.
-        max_tokens: budget of the section in tokens; needs an ``end`` that is one token of the vocabulary.
+        max_tokens: budget of the section in tokens, whatever ``end`` is spelled with: when so many have something of
+            the text, only ``end`` may follow (its rest, if the last of them has begun it).
         max_chars: budget in characters.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
@@ -56,16 +57,14 @@ CASES: list[tuple[str, Any, str, str]] = [
     ("unused trigger", triggered(["<f", "<g"], tag("<f=", "b")), "/triggers/1", "no tag begins"),
     ("hidden trigger", triggered(["<f"], tag("<f=", "b"), excludes=["<"]), "", "never come about"),
     ("trigger in a trigger", triggered(["a<f!", "<f"], tag("a<f!", "b"), tag("<f=", "b")), "", "never come about"),
+    ("triggers complete together", triggered(["aba", "ba"], tag("aba", "c"), tag("ba", "c")), "", "at the same place"),
     ("token begin", triggered(["<f"], tag(token("<tool>"), "b")), "/tags/0/begin", "begins with a text"),
     ("tag of another type", triggered(["<f"], const("<f")), "/tags/0", "a tag is expected"),
     ("flag", triggered(["<f"], tag("<f", "b"), at_least_one=1), "/at_least_one", "true or false"),
     ("empty exclude", {"type": "any_text", "excludes": [""]}, "/excludes/0", "not be empty"),
     ("budget", {"type": "any_text", "max_tokens": -1}, "/max_tokens", "count"),
-    ("both budgets", {"type": "any_text", "max_tokens": 1, "max_chars": 1}, "", "together"),
-    ("budget without a token", tag("a", "</t>", {"type": "any_text", "max_tokens": 3}),
-     "/content/max_tokens", "one token"),
-    ("budget with excludes", {"type": "any_text", "max_tokens": 1, "excludes": ["a"]},
-     "/max_tokens", "beside excludes"),
+    ("budget that hides the end", tag("a", "</t>", {"type": "any_text", "max_tokens": 3, "excludes": ["</"]}),
+     "/content", "never come about"),
     ("no token", token("<nope>"), "/token", "no control or added token"),
     ("token out of range", token(1000), "/token", "out of range"),
     ("token is a bool", token(True), "/token", "an id or a text"),
@@ -132,6 +131,21 @@ def test_depth_is_bounded_and_never_recursed_into() -> None:
         cd.Grammar.from_structural_tag("x" * 100, limits=Limits(max_source_chars=10))
 
 
-def test_without_a_vocabulary_a_token_budget_is_refused() -> None:
-    with pytest.raises(cd.StructuralTagError, match="needs the vocabulary"):
-        cd.Grammar.from_structural_tag({"type": "any_text", "max_tokens": 3})
+@pytest.mark.parametrize(("tokens", "end", "written"), [
+    ([b"a", b"b"], "ab", True), ([b"aab", b"b"], "ab", True), ([b"ba", b"ba"], "ab", True),
+    ([b"ba", b"b"], "aa", False), ([b"ab", b"cd"], "bc", True), ([b"ab", b"cd"], "ac", False),
+    ([b"xabcx"], "abc", True), ([b"ab", b"ca"], "bca", True),
+    ([b"ab", b"ca"], "bcc", False), ([b"abc"], "ca", True), ([b"abc"], "cb", False)])
+def test_delimiters_that_straddle_tokens(tokens: list[bytes], end: str, written: bool) -> None:
+    tokens = [b"<", *tokens]
+    info = cd.TokenizerInfo.from_bytes([*tokens, b""], stop_token_ids=[len(tokens)], special_token_ids=[len(tokens)])
+    # the definition: all texts of a few tokens
+    texts = [b"".join(some) for count in range(1, 5) for some in itertools.product(tokens[1:], repeat=count)]
+    assert any(end.encode() in text for text in texts) == written
+    for place, form in (("/end", tag("<", end)), ("/begin", tag(end, "<"))):
+        if written:
+            assert cd.Grammar.from_structural_tag(form, tokenizer_info=info)
+            continue
+        with pytest.raises(cd.StructuralTagError, match="can never be written") as caught:
+            cd.Grammar.from_structural_tag(form, tokenizer_info=info)
+        assert caught.value.pointer == place

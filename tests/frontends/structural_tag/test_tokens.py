@@ -114,13 +114,71 @@ def test_a_budget_in_tokens(info: cd.TokenizerInfo) -> None:
     assert matcher.accept_tokens(ids(info, b"<think>", "ab")) == 3
     other = matcher.fork()
     assert other.accept_tokens(ids(info, "cd")) == 1
-    assert [info.token_ids_by_text["</think>"][0]] == other.allowed_token_ids()
+    # only the end may follow: as its token, or spelled
+    begins = [i for i in range(info.vocab_size) if info.token_bytes(i) and b"</think>".startswith(info.token_bytes(i))]
+    assert sorted({*begins, info.token_ids_by_text["</think>"][0]}) == other.allowed_token_ids()
     matcher.rollback(2)
     assert matcher.accept_tokens(ids(info, "xyz!")) == 3  # the budget went back with the tokens
     batch = cd.BatchGrammarMatcher()
     masks = cd.allocate_token_bitmask(2, info.vocab_size)
     batch.batch_fill_next_token_bitmask([matcher, other], masks)
     assert (masks[0] == masks[1]).all()
+
+
+@pytest.mark.parametrize("info", [ADDED, vocabulary(())], ids=["added", "none"])
+def test_a_budget_in_tokens_before_a_spelled_end(info: cd.TokenizerInfo) -> None:
+    compiler = cd.GrammarCompiler(info)
+
+    def pieces(*texts: bytes) -> list[int]:
+        found = {info.token_bytes(i): i for i in range(info.vocab_size)}
+        return [found[text] for text in texts]
+
+    thinking = {"mode": "required", "max_tokens": 3, "end": "\n</thinking>\n"}
+    compiled = compiler.compile_regex("[0-9]+", thinking=thinking)
+    opened = ids(info, "<think>")
+    matcher = cd.GrammarMatcher(compiled)
+    # the third token begins the end: it is completed, and the structure follows
+    assert matcher.accept_tokens([*opened, *pieces(b"city", b"json", b"\n")]) == len(opened) + 3
+    assert matcher.find_jump_forward_string().startswith("</thinking>\n")
+    assert not matcher.accept_token(pieces(b"a")[0])
+    assert matcher.accept_tokens(ids(info, "</thinking>\n12")) == 14 and matcher.is_completed()
+    # the third token does not: the whole end follows
+    matcher.reset()
+    assert matcher.accept_tokens([*opened, *pieces(b"city", b"json", b"city")]) == len(opened) + 3
+    assert matcher.find_jump_forward_string().startswith("\n</thinking>\n")
+    # spelled earlier it ends the text earlier
+    matcher.reset()
+    assert matcher.accept_tokens([*opened, *ids(info, "ab\n")]) == len(opened) + 3
+    assert matcher.accept_tokens(ids(info, "</thinking>\n1")) == 13 and matcher.is_completed()
+
+
+def test_budgets_beside_exclusions_and_characters() -> None:
+    form = {"type": "tag", "begin": "<", "end": [">>", "!"],
+            "content": {"type": "any_text", "max_tokens": 4, "excludes": ["ab", "x>"]}}
+    compiled = cd.GrammarCompiler(CONTROL).compile_structural_tag(form)
+    for text, fits in (("<cc>>", True), ("<ab", False), ("<cccc>>", True), ("<ccccc", False), ("<ax!", True),
+                       ("<ax>", False), ("<>a>>", True), ("<aaaa!", True), ("<cax>", False), ("<>>", True)):
+        assert (takes(compiled, text) == (0, True)) == fits, text
+    # nothing that is excluded comes about at the end either: after "x" the way to ">>" is one character longer
+    assert takes(compiled, "<cccx!") == (0, True) and takes(compiled, "<cccx>")[0] == 1
+    assert takes(compiled, "<cccxy>>") == (0, True) and takes(compiled, "<cccxyz")[0] == 1
+    for content in ({"type": "any_text", "max_tokens": 3, "max_chars": 2},
+                    {"type": "any_text", "max_tokens": 2, "max_chars": 3}):
+        both = cd.GrammarCompiler(CONTROL).compile_structural_tag({**form, "content": content})
+        assert takes(both, "<ab>>") == (0, True) and takes(both, "<a!") == (0, True)
+        assert takes(both, "<abc")[0] == 1
+    none = cd.GrammarCompiler(CONTROL).compile_structural_tag(
+        {**form, "content": {"type": "any_text", "max_tokens": 0}})
+    assert takes(none, "<>>") == (0, True) and takes(none, "<a")[0] == 1
+    last = cd.GrammarCompiler(CONTROL).compile_structural_tag({"type": "any_text", "max_tokens": 2})
+    assert takes(last, "") == (0, True) and takes(last, "ab") == (0, True) and takes(last, "abc") == (1, True)
+
+
+def test_a_budget_needs_no_vocabulary() -> None:
+    grammar = cd.Grammar.from_structural_tag(
+        {"type": "tag", "begin": "<t>", "end": "</t>", "content": {"type": "any_text", "max_tokens": 2}})
+    compiled = cd.GrammarCompiler(CONTROL).compile_grammar(grammar)
+    assert takes(compiled, "<t>ab</t>") == (0, True) and takes(compiled, "<t>abc")[0] == 1
 
 
 def test_a_budget_in_characters() -> None:
