@@ -16,7 +16,8 @@ A state of the result is (sets of the look-behinds, set of the main program); pl
 empty steps, because those ask about the gap. Invariants: set 0 is empty (never matches), set 1 always matches; a
 thread never holds an obligation that is already decided; of two threads at one place only the less obliged is kept.
 
-Cost: about 10 us a state and kind of character that it tells apart. Bounds: ``Limits.max_dfa_states`` states, and
+Programs without any of these are left to ``subsets``. Cost: about 10 us a state and kind of character that it tells
+apart. Bounds: ``Limits.max_dfa_states`` states, and
 ``WORK_PER_STATE`` times as many thread steps. Calls nest as deep as assertions do: ``program.MAX_ASSERTION_DEPTH``.
 """
 
@@ -27,6 +28,7 @@ from itertools import product
 from constrained.errors import GrammarLimitError
 from constrained.limits import Limits
 from constrained.regex.dfa import DEAD, Dfa, trimmed
+from constrained.regex.partition import told_apart
 from constrained.regex.program import (
     ACCEPT,
     AheadOp,
@@ -38,11 +40,10 @@ from constrained.regex.program import (
     SplitOp,
     compile_program,
 )
+from constrained.regex.subsets import WORK_PER_STATE, is_plain, subset_automaton
 from constrained.regex.syntax import Node
 
 __all__ = ["FREE", "NEVER", "Debt", "Determiniser", "Thread", "determinise"]
-
-WORK_PER_STATE = 100
 
 NEVER = 0
 ALWAYS = 1
@@ -64,7 +65,8 @@ def determinise(root: Node, limits: Limits, pattern: str = "") -> Dfa:
 
     Raises GrammarLimitError (``max_dfa_states``) and what ``compile_program`` raises.
     """
-    return Determiniser(compile_program(root, limits, pattern), limits).run()
+    program = compile_program(root, limits, pattern)
+    return subset_automaton(program, limits) if is_plain(program) else Determiniser(program, limits).run()
 
 
 class Determiniser:
@@ -385,16 +387,7 @@ class Determiniser:
     def alike(self, masks: frozenset[int]) -> tuple[list[int], list[int]]:
         """Letters that no mask tells apart, as groups: one letter of each, and each letter's group."""
         if masks not in self.groups:
-            count = len(self.program.partition.classes)
-            parts = [(1 << count) - 1]
-            for mask in masks:
-                parts = [part for whole in parts for part in (whole & mask, whole & ~mask) if part]
-            group_of = [0] * count
-            for index, part in enumerate(parts):
-                for letter in range(count):
-                    if part >> letter & 1:
-                        group_of[letter] = index
-            self.groups[masks] = ([(part & -part).bit_length() - 1 for part in parts], group_of)
+            self.groups[masks] = told_apart(masks, len(self.program.partition.classes))
         return self.groups[masks]
 
     # -- the end of the text ------------------------------------------------------------------------------------------

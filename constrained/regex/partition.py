@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from constrained.regex.charset import ANY, Ranges, normalise
 
-__all__ = ["Partition", "partition_of", "refine"]
+__all__ = ["Partition", "partition_of", "refine", "told_apart"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +72,16 @@ def refine(left: tuple[Ranges, ...], right: tuple[Ranges, ...]) -> tuple[tuple[R
                 mask ^= low
         homes.append(home)
     return joint.classes, homes[0], homes[1]
+
+
+def told_apart(masks: Iterable[int], count: int) -> tuple[list[int], list[int]]:
+    """``count`` classes by which of ``masks`` they are in: one class of each group, and each class's group."""
+    parts = [(1 << count) - 1]
+    for mask in sorted(masks):
+        parts = [part for whole in parts for part in (whole & mask, whole & ~mask) if part]
+    group_of = [0] * count
+    for index, part in enumerate(parts):
+        for letter in range(count):
+            if part >> letter & 1:
+                group_of[letter] = index
+    return [(part & -part).bit_length() - 1 for part in parts], group_of

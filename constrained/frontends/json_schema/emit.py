@@ -59,15 +59,15 @@ MAX_DIFFERENT_ITEMS = 1_000
 
 
 TRUE_WORD, FALSE_WORD, NULL_WORD = Literal(b"true"), Literal(b"false"), Literal(b"null")
-MAX_WRITTEN = 20_000
+MAX_WRITTEN = 2_000
 """Sets of strings and numbers of one policy whose texts are kept from one schema to the next."""
 
 
-@lru_cache(maxsize=64)
-def _written(policy: TextPolicy, limits: Limits) -> tuple[dict[Any, Expr], dict[Any, Expr]]:
-    """The texts of sets of strings and numbers, as values and as keys, that were written under this policy."""
+@lru_cache(maxsize=16)
+def _written(policy: TextPolicy, limits: Limits) -> dict[Any, Expr]:
+    """The texts of sets of strings and numbers that were written under this policy."""
     del policy, limits
-    return {}, {}
+    return {}
 
 
 class Emitter:
@@ -90,10 +90,10 @@ class Emitter:
         self.brackets: dict[bytes, tuple[Expr, Expr, Expr]] = {}
         self.flat = policy.indent is None or policy.any_whitespace
         """Whether a value is written alike at every depth."""
-        self.texts, self.key_texts = _written(policy, normaliser.limits)
-        if len(self.texts) + len(self.key_texts) > MAX_WRITTEN:
+        self.texts = _written(policy, normaliser.limits)
+        if len(self.texts) > MAX_WRITTEN:
             self.texts.clear()
-            self.key_texts.clear()
+        self.key_texts: dict[StringShape, Expr] = {}
         self.scalars: dict[int, Reference] = {}  # by identity; the rules keep the expressions alive
         self.depth = 0
         space: Expr = EMPTY

@@ -136,7 +136,7 @@ def _plain_rows(keys: list[str]) -> tuple[_Row, ...]:
     return tuple(rows)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=128)
 def other_keys(keys: frozenset[str]) -> ByteDfa:
     """Any string but ``keys``, from behind the opening quotation mark to behind the closing one."""
     bodies, after = _bodies()

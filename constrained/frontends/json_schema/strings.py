@@ -299,6 +299,8 @@ class StringShape:
 
     def to_key_expr(self, policy: TextPolicy, limits: Limits = _DEFAULT_LIMITS) -> Expr:
         """The same as keys of an object: in canonical spelling only."""
+        if self.excluded and not self.languages and self.minimum == 0 and self.maximum is None and self.values is None:
+            return Sequence((_QUOTE, other_keys(self.excluded)))  # large, and hardly ever asked for again
         return _expression(self, "canonical", limits)
 
 
@@ -309,7 +311,7 @@ def _has_surrogate(text: str) -> bool:
     return any("\ud800" <= char <= "\udfff" for char in text)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def _expression(shape: StringShape, escapes: str, limits: Limits) -> Expr:
     if shape.values is not None:
         options = [Literal(data) for value in shape.values for data in canonical_spellings(value)]

@@ -61,7 +61,7 @@ class RestyledEmitter(Emitter):
             d = self.normaliser.denote(expression)
             if not d.objects:
                 raise UnsupportedSchemaError("the arguments of a call are an object",
-                                             pointer=self.pointer(expression))
+                                             pointer=self.normaliser.pointer(expression))
             options = [self.exactly(expression, self.object, shape, lambda _: iter(())) for shape in d.objects
                        if not self.normaliser.no_object(shape)]
             self.inside_root = False
