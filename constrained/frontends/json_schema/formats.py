@@ -34,8 +34,9 @@ RESTRICTED = {
                 "which several are long: 4 labels; or 63 and seven of 25; or 15 labels of 15; or 50 of 4 characters",
     "idn-hostname": "punycode labels (xn--...), two hyphens together, marks that compose with the letter before them "
                     "and two combining marks in a row are not offered, nor more than ten labels",
-    "regex": "groups nest at most three deep, not inside look-arounds; names of groups, back-references, ranges other "
-             "than of digits or letters, and counts of more than two digits are not offered",
+    "regex": "groups nest at most three deep, not inside look-arounds; ranges other than of digits or letters, and "
+             "counts of more than two digits are not offered; a group with a name is the only one of a plain pattern, "
+             "and is referred to only if it stands first and its name is a letter",
 }
 
 #: What is accepted beyond the standard, by format.

@@ -1,11 +1,14 @@
 r"""The format ``regex``: patterns of ECMA-262 with the flag u, as far as a small regular language can say them.
 
 Groups nest to a depth, written out; the grammar is that of ECMA-262, section "Patterns". What depends on an order of
-numbers or characters (``{2,1}``, ``[b-a]``) is offered where few digits decide it, and what depends on the rest of
-the pattern (names of groups, back-references) is not.
+numbers or characters (``{2,1}``, ``[b-a]``) is offered where few digits decide it. What depends on the rest of the
+pattern is offered where that is little to remember: a group with a name is the only one of a plain pattern, and
+``\k<...>`` follows where that name is a letter.
 """
 
 from __future__ import annotations
+
+import string
 
 __all__ = ["ecma_pattern"]
 
@@ -38,4 +41,9 @@ def ecma_pattern() -> str:
         # A look-around takes no quantifier; with groups in it, their ends would be of two kinds at each depth.
         group = rf"\((?:(?:\?:)?{level}\){quantifier}?|\?(?:[=!]|<[=!]){flat}\))"
         level = rf"(?:{atom}{quantifier}?|[$^|]|\\[bB]|{group})*"
-    return f"(?s:{level})"
+    # A plain pattern with one group, which has a name; it is referred to where it stands first, named by a letter.
+    simple = rf"(?:[^{_SYNTAX}]|\.|\\[dDsSwW])[*+?]?"
+    named = rf"\^?(?:{simple})*\(\?<[$_A-Za-z][$_A-Za-z0-9]*>(?:{simple})*\)[*+?]?(?:{simple})*\$?"
+    referred = "|".join(rf"\(\?<{name}>(?:{simple})*\)[*+?]?(?:{simple}|\\k<{name}>[*+?]?)*\$?"
+                        for name in string.ascii_lowercase)
+    return f"(?s:{level}|{named}|{referred})"
