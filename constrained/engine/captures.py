@@ -72,16 +72,27 @@ class Frame:
 
 
 class Mark:
-    """A capture that a thread has opened or closed, on top of those before."""
+    """A capture that a thread has opened or closed, on top of those before; equal lists are one object."""
 
-    __slots__ = ("depth", "kind", "name", "parent", "position")
+    __slots__ = ("depth", "kind", "name", "next", "parent", "position")
 
-    def __init__(self, kind: int, name: str, position: int, parent: Mark | None) -> None:
+    def __init__(self, kind: int, name: str, position: int, parent: Mark | None, depth: int) -> None:
         self.kind = kind
         self.name = name
         self.position = position
         self.parent = parent
-        self.depth: int = 1 if parent is None else parent.depth + 1
+        self.depth = depth
+        self.next: dict[tuple[int, str, int], Mark] = {}
+
+    def after(self, kind: int, name: str, position: int) -> Mark:
+        """The list with one more mark. Threads that read the same parts in different alternatives share it."""
+        key = (kind, name, position)
+        found = self.next.get(key)
+        if found is None:
+            if self.next and next(iter(self.next.values())).position < position:
+                self.next.clear()  # nobody adds a mark at an earlier place any more
+            found = self.next[key] = Mark(kind, name, position, self, self.depth + 1)
+        return found
 
 
 Watchers = tuple[tuple[int, int], ...]
@@ -90,7 +101,7 @@ Watchers = tuple[tuple[int, int], ...]
 Thread = tuple[int, int, int, Frame | None, Watchers]
 """``(place behind the leaf, leaf, its state, stack, watchers)``; a leaf ``~n`` is operation n of the place: a token."""
 
-Entered = tuple[int, Frame | None, Watchers, Mark | None, Thread | None]
+Entered = tuple[int, Frame | None, Watchers, Mark, Thread | None]
 """A place to enter; or, where a thread is given, that thread as it is."""
 
 EPS, LEAF, CALL, OPEN, CLOSE, LOOP, ROUND, GROUP, ITEM, GAP, TOKEN, GUARD, RETURN, ACCEPT = range(14)
@@ -348,10 +359,11 @@ class CaptureTracker:
         self.position = 0
         self._told: int = 0
         self._open: list[tuple[str, int]] = []
-        self._accepting: Mark | None = None
+        begin = Mark(-1, "", 0, None, 0)
+        self._accepting: Mark = begin
         self._complete = False
-        self._threads: list[tuple[Thread, Mark | None]] = []  # the preferred first
-        self._enter([(self._graph.start, None, (), None, None)])
+        self._threads: list[tuple[Thread, Mark]] = []  # the preferred first
+        self._enter([(self._graph.start, None, (), begin, None)])
 
     @property
     def alive(self) -> bool:
@@ -463,9 +475,9 @@ class CaptureTracker:
         """The threads behind these places, by all operations that read nothing. Depth first: the preferred first."""
         graph_ops = self._graph.ops
         leaves = self._graph.leaves
-        found: dict[Thread, Mark | None] = dict(self._threads) if keep else {}
+        found: dict[Thread, Mark] = dict(self._threads) if keep else {}
         visited: set[tuple[Any, ...]] = set()
-        self._complete, self._accepting = False, None
+        self._complete = False
         work = list(entered)
         work.reverse()
         position = self.position
@@ -499,7 +511,7 @@ class CaptureTracker:
                     assert stack is not None
                     more.append((stack.number, stack.parent, watchers, marks, None))
                 elif kind in (OPEN, CLOSE):
-                    more.append((op[2], stack, watchers, Mark(kind, op[1], position, marks), None))
+                    more.append((op[2], stack, watchers, marks.after(kind, op[1], position), None))
                 elif kind == TOKEN:
                     found.setdefault((place, ~number, 0, stack, watchers), marks)
                 elif kind == GUARD:
@@ -517,7 +529,7 @@ class CaptureTracker:
         if len(self._frames) > self._most_frames:
             self._forget_frames()
 
-    def _counted(self, op: tuple[Any, ...], place: int, stack: Frame | None, watchers: Watchers, marks: Mark | None,
+    def _counted(self, op: tuple[Any, ...], place: int, stack: Frame | None, watchers: Watchers, marks: Mark,
                  more: list[Entered]) -> None:
         """Loops and groups: frames with a state. A round that may be empty remembers where it began."""
         kind = op[0]
@@ -554,7 +566,7 @@ class CaptureTracker:
             more.append((end, below, watchers, marks, None))
 
     def _items(self, op: tuple[Any, ...], number: int, used: int, count: int, stack: Frame | None,
-               watchers: Watchers, marks: Mark | None, more: list[Entered]) -> None:
+               watchers: Watchers, marks: Mark, more: list[Entered]) -> None:
         _, items, free, _, _, least, most, _ = op
         after = count + 1 if most is not None else min(count + 1, least)
         for i, entry in enumerate(items):
@@ -586,19 +598,19 @@ class CaptureTracker:
             return []
         common = lists[0]
         for marks in lists[1:]:
-            while common is not marks:
-                if common is None or marks is None:
-                    return []
+            while common is not marks:  # what was told is below all of them
                 if common.depth >= marks.depth:
+                    assert common.parent is not None
                     common = common.parent
                 else:
+                    assert marks.parent is not None
                     marks = marks.parent
         return self._tell(common)
 
-    def _tell(self, marks: Mark | None) -> list[CaptureSpan]:
+    def _tell(self, last: Mark) -> list[CaptureSpan]:
         """The captures closed up to ``marks`` that were not told before; they are forgotten then."""
         fresh: list[Mark] = []
-        last = marks
+        marks: Mark | None = last
         while marks is not None and marks.depth > self._told:
             fresh.append(marks)
             marks = marks.parent
@@ -610,6 +622,5 @@ class CaptureTracker:
             else:
                 _, start = self._open.pop()
                 spans.append(CaptureSpan(mark.name, start, mark.position))
-        if last is not None:
-            last.parent = None
+        last.parent = None
         return spans

@@ -95,6 +95,9 @@ class Ending:
 class Generation(Protocol):
     """A call that runs: iterate for its pieces, in any one thread; then ``ending`` is there."""
 
+    held: bool
+    """What is written is a text of the call's grammar, as far as it goes; else it is only hoped for."""
+
     def __iter__(self) -> Iterator[Piece]: ...
     def cancel(self) -> None:
         """End it soon, from any thread."""

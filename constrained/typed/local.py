@@ -202,6 +202,8 @@ class LocalEngine:
 class LocalGeneration:
     """A call that the service runs."""
 
+    held = True
+
     def __init__(self, engine: LocalEngine, call: Call, prompt: list[int]) -> None:
         self._engine = engine
         self._call = call

@@ -13,17 +13,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, Any, get_args, get_origin
 
 from constrained.api.grammar import Grammar
-from constrained.errors import UnsupportedSchemaError, echo
+from constrained.engine.captures import CaptureGraph, has_captures
+from constrained.errors import GrammarError, UnsupportedSchemaError, echo
+from constrained.frontends.json_schema.captured import captured_rules
 from constrained.frontends.json_schema.coverage import CoverageReport, coverage
 from constrained.frontends.python_types import type_schema
 from constrained.frontends.python_types.adapters import adapter_of
+from constrained.grammar.ir import TokenReference, walk
 from constrained.typed.errors import AnnotationError, OutputError
 from constrained.typed.outline import outline
+from constrained.typed.partial_captures import JsonCaptures, TextCaptures
 from constrained.typed.types import WHOLE, JsonSchema, Regex, TextType
 
 __all__ = ["JSON_LAYOUT", "OutputType", "name_of", "output_type", "text_type_of"]
@@ -53,6 +57,7 @@ class OutputType:
         schema: the JSON Schema in the order in which the grammar writes it, None for plain text.
         instructions: the sentence for the prompt, None where there is nothing to say.
         read: the text to its value. Raises :class:`OutputError`.
+        source: what the JSON grammar is made of: a schema, or a type's adapter; None for plain text.
     """
 
     annotation: Any
@@ -60,6 +65,8 @@ class OutputType:
     schema: Any
     instructions: str | None
     read: Callable[[str], Any]
+    source: Any = None
+    _graph: list[CaptureGraph | None] = field(default_factory=list, repr=False)
 
     @property
     def json(self) -> bool:
@@ -73,6 +80,31 @@ class OutputType:
             return CoverageReport(())
         of = self.annotation.schema if isinstance(self.annotation, JsonSchema) else self.annotation
         return coverage(of, **JSON_LAYOUT)
+
+    def follower(self) -> JsonCaptures | TextCaptures | None:
+        """What follows a text of the grammar while it is written, and knows which parts are certain.
+
+        None where there is nothing to follow: plain text without named parts, or with tokens or left recursion in its
+        grammar, for which captures are not to be had.
+        """
+        if not self._graph:
+            self._graph.append(self._made_graph())
+        (graph,) = self._graph
+        if graph is None:
+            return None
+        return JsonCaptures(graph) if self.json else TextCaptures(graph)
+
+    def _made_graph(self) -> CaptureGraph | None:
+        try:
+            if self.json:
+                return CaptureGraph(captured_rules(self.source, **JSON_LAYOUT), None)
+            rules = self.grammar.rules
+            if not has_captures(rules) or any(isinstance(node, TokenReference) for rule in rules.rules.values()
+                                              for node in walk(rule)):
+                return None
+            return CaptureGraph(rules, None)
+        except GrammarError:
+            return None
 
     def __repr__(self) -> str:
         return f"<OutputType {name_of(self.annotation)}>"
@@ -107,10 +139,10 @@ def _make(annotation: Any) -> OutputType:
         return OutputType(annotation, annotation, None, None, str)
     if isinstance(annotation, JsonSchema):
         return _json(annotation, annotation.schema, Grammar.from_json_schema(annotation.schema, **JSON_LAYOUT),
-                     _read_json)
+                     _read_json, annotation.schema)
     _refuse(annotation)
     schema, grammar, read = _python_type(annotation)
-    return _json(annotation, schema, grammar, read)
+    return _json(annotation, schema, grammar, read, adapter_of(annotation))
 
 
 def text_type_of(annotation: Any) -> TextType | None:
@@ -146,7 +178,7 @@ def _refuse(annotation: Any) -> None:
                                    "of values list[T]")
 
 
-def _json(annotation: Any, schema: Any, grammar: Grammar, read: Callable[[str], Any]) -> OutputType:
+def _json(annotation: Any, schema: Any, grammar: Grammar, read: Callable[[str], Any], source: Any) -> OutputType:
     shown = json.dumps(_for_prompt(schema), ensure_ascii=False)
     instructions = None
     form = outline(_for_prompt(schema))
@@ -156,7 +188,7 @@ def _json(annotation: Any, schema: Any, grammar: Grammar, read: Callable[[str], 
         instructions = f"Answer only with JSON that fits this JSON Schema: {shown}"
     elif schema is True:
         instructions = "Answer only with JSON"
-    return OutputType(annotation, grammar, schema, instructions, read)
+    return OutputType(annotation, grammar, schema, instructions, read, source)
 
 
 def _python_type(annotation: Any) -> tuple[Any, Grammar, Callable[[str], Any]]:

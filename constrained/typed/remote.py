@@ -136,6 +136,8 @@ class RemoteEngine:
 class RemoteGeneration:
     """A call that a thread reads."""
 
+    held = False
+
     def __init__(self, engine: RemoteEngine, call: Call, path: str, body: dict[str, Any]) -> None:
         self._engine = engine
         self._call = call

@@ -102,6 +102,8 @@ class Result(Generic[T]):
     message: Message | None = field(default=None, repr=False)
     """The answer of a chat, with its tool calls."""
     reasoning: str | None = field(default=None, repr=False)
+    captures: dict[str, list[str]] | None = field(default=None, repr=False)
+    """The named parts of a plain text, where its grammar names some (``Capture``)."""
 
     @property
     def output(self) -> T:

@@ -24,7 +24,9 @@ from constrained.typed.events import (
     RefusalDelta,
     RefusalDone,
 )
+from constrained.typed.output_type import OutputType
 from constrained.typed.partial import MISSING, Partial, PartialJson
+from constrained.typed.partial_captures import JsonCaptures, TextCaptures
 from constrained.typed.results import Failed, FunctionCall, Message, Result, ToolCall, Truncated
 
 __all__ = ["Assembler", "Stream"]
@@ -49,9 +51,12 @@ class _OpenCall:
 
 
 class Assembler:
-    """Collects the pieces of one generation. ``events=False``: only the result is wanted."""
+    """Collects the pieces of one generation. ``events=False``: only the result is wanted.
 
-    def __init__(self, call: Call, *, events: bool = True) -> None:
+    ``held``: the text is held to the grammar, so that its captures tell what is certain; else the JSON is scanned.
+    """
+
+    def __init__(self, call: Call, *, events: bool = True, held: bool = False) -> None:
         self._call = call
         self._wants_events = events
         self._content: list[str] = []
@@ -59,7 +64,7 @@ class Assembler:
         self._reasoning = ""
         self._refusal = ""
         self._calls: list[_OpenCall] = []
-        self._scanner = PartialJson() if call.output is not None and call.output.json else None
+        self._scanner = _follower(call.output, held)
         self._logprobs: list[Any] = []
         self._thinking_done = False
 
@@ -83,10 +88,14 @@ class Assembler:
 
     def finish(self, ending: Ending) -> tuple[list[Event], Result[Any]]:
         """The end: what is still to be said, and the result."""
+        scanner = self._scanner if self._snapshot and ending.finish_reason == "stop" else None
+        grew = scanner is not None and scanner.finish()
         result = self.result(ending)
         events: list[Event] = []
         if self._wants_events:
             self._end_reasoning(events)
+            if grew and scanner is not None:
+                events.append(OutputPartial(Partial(scanner.snapshot, scanner.done)))
             if self._snapshot or not (self._calls or self._refusal):
                 parsed = self._scanner.snapshot if self._scanner is not None else None
                 events.append(ContentDone(self._snapshot, None if parsed is MISSING else parsed))
@@ -120,10 +129,15 @@ class Assembler:
         output = self._call.output
         if output is None:
             return Result(text, finish_reason=ending.finish_reason, **known)
-        if ending.finish_reason != "stop" and self._scanner is not None and not self._wants_events:
-            self._scanner.feed(text)
-        if ending.finish_reason != "stop" and not (self._scanner is not None and self._scanner.done):
-            partial = text if self._scanner is None else self._scanner.snapshot
+        scanner = self._scanner
+        if scanner is not None and not self._wants_events and (ending.finish_reason != "stop" or not output.json):
+            scanner.feed(text)
+        if isinstance(scanner, TextCaptures):
+            if ending.finish_reason == "stop":
+                scanner.finish()
+            known["captures"] = None if scanner.broken else scanner.snapshot
+        if ending.finish_reason != "stop" and not (output.json and scanner is not None and scanner.done):
+            partial = scanner.snapshot if output.json and scanner is not None else text
             return Truncated(None, finish_reason=ending.finish_reason,
                              partial=None if partial is MISSING else partial, **known)
         try:
@@ -171,6 +185,14 @@ class Assembler:
             events.append(ArgumentsDone(one.name, piece.call, one.arguments, None if parsed is MISSING else parsed))
 
 
+def _follower(output: OutputType | None, held: bool) -> PartialJson | JsonCaptures | TextCaptures | None:
+    """What tells the certain parts of an output's text."""
+    if output is None:
+        return None
+    found = output.follower() if held or not output.json else None
+    return PartialJson() if found is None and output.json else found
+
+
 class Stream(Generic[T]):
     """Events of one generation as they come; ``result`` runs it to its end. Closing it cancels what is left.
 
@@ -181,7 +203,7 @@ class Stream(Generic[T]):
 
     def __init__(self, call: Call, generation: Generation) -> None:
         self._generation = generation
-        self._assembler = Assembler(call)
+        self._assembler = Assembler(call, held=generation.held)
         self._result: Result[T] | None = None
         self._events = self._run()
 

@@ -10,6 +10,8 @@ from constrained.typed.results import Usage
 
 
 class ScriptedGeneration:
+    held = False
+
     def __init__(self, said: Any, wait: Callable[[], None] | None = None) -> None:
         self._said = said
         self._wait = wait

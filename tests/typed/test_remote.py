@@ -109,7 +109,7 @@ def test_events_reasoning_logprobs_and_refusals(fake: FakeServer) -> None:
     stream = client(fake).stream("x", int, logprobs=1, thinking=True)
     kinds = [event.type for event in stream]
     assert kinds == ["reasoning.delta", "reasoning.done", "content.delta", "logprobs.content.delta", "content.delta",
-                     "content.done", "logprobs.content.done", "output.done"]
+                     "output.partial", "content.done", "logprobs.content.done", "output.done"]
     assert stream.result.output == 42 and stream.result.reasoning == "2+2"
     assert stream.result.logprobs is not None and stream.result.logprobs[0].logprob == -0.5
     assert fake.requests[0][1]["chat_template_kwargs"] == {"enable_thinking": True}

@@ -71,7 +71,8 @@ def from_json_schema(
 
 def build(
     schema: Any, *, draft: str | None = None, strict_mode: bool = False, unsupported: str = "error",
-    assert_formats: bool = True, registry: Any = None, limits: Limits | None = None, **spelling: Any,
+    assert_formats: bool = True, registry: Any = None, limits: Limits | None = None,
+    emitter: type[Emitter] = Emitter, **spelling: Any,
 ) -> tuple[RuleSet, Normaliser]:
     """The rules, and the normaliser with its notes. A type is read by ``constrained.frontends.python_types``."""
     limits = limits or _DEFAULT_LIMITS
@@ -86,7 +87,7 @@ def build(
     normaliser.notes.update({(pointer, "relaxed", reason): None for pointer, reason in notes})
     try:
         root = normaliser.at(normaliser.document.root_place())
-        return Emitter(normaliser, policy, strict=strict_mode).run(root), normaliser
+        return emitter(normaliser, policy, strict=strict_mode).run(root), normaliser
     except UnsatisfiableGrammarError as error:
         raise UnsatisfiableSchemaError(str(error)) from None
     except SchemaError as error:
