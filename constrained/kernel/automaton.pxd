@@ -185,6 +185,7 @@ cdef class Automaton:
     cdef int core_of(self, int d) except -1 nogil
     cdef int loop_det(self, int loop) except -1 nogil
     cdef int det_step(self, int d, int k) except -1 nogil
+    cdef int byte_det(self, int d) except -1 nogil
     cdef int det_calls(self, int d) except -1 nogil
     cdef int det_first(self, int d) except -1 nogil
     cdef int add_pair(self, int d, int n) except -1 nogil

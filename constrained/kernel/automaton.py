@@ -858,6 +858,29 @@ class Automaton:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
+    def byte_det(self, d: cython.int) -> cython.int:
+        """The subset that reads bytes itself."""
+        i: cython.int
+        p: cython.int
+        n: cython.int = 0
+        r: cython.int
+        if not self.d_flags[d] & 12:
+            return d
+        r = self.memo_get(10, d, 0)
+        if r == -2:
+            self._need_buf(self.d_len[d])
+            for i in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
+                p = self.d_pool[i]
+                if self.p_off[4 * p] != self.p_off[4 * p + 1]:
+                    self.buf[n] = p
+                    n += 1
+            r = self.intern_det(n)
+            self.memo_put(10, d, 0, r)
+        return r
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
     def det_calls(self, d: cython.int) -> cython.int:
         """Where ``calls`` lists the pairs (rule, det to return to) of ``d``; ``d_ncall[d]`` of them."""
         i: cython.int

@@ -1,22 +1,20 @@
 cimport cython
 
-from constrained.kernel.automaton cimport Automaton, _bit
-from constrained.kernel.memory cimport copy_ints, grow_int, grow_uint
-from constrained.kernel.region_tokens cimport RegionTables, RegionTokens, hash_cells
+from constrained.kernel.automaton cimport Automaton, _bit, mix
+from constrained.kernel.exit_groups cimport ExitGroups
+from constrained.kernel.hole_regions cimport HoleRegions
+from constrained.kernel.mask_store cimport MaskStore
+from constrained.kernel.memory cimport grow_int, grow_uint
 from constrained.kernel.token_trie cimport TokenTrie
+from constrained.kernel.token_walk cimport TokenWalk
 
 cdef class TokenAutomaton
-cdef int SMALL_SUBTREE
-cdef int SMALL_WITHOUT_REGIONS
-cdef int MANY_NODES
-cdef int LIST_MAX
-cdef int HOLE
-cdef int FAR_COUNT_LOW
-cdef int FAR_COUNT_HIGH
-cdef int BETWEEN_ROUNDS
-cdef int BUDGET
-cdef int MAX_CELLS
-cdef int MANY_ROUNDS
+cdef int NONE
+cdef int UNKNOWN
+cdef int ROOT_GROUP
+cdef int ROOT_NODE
+cdef int FEW_IN_ROW
+cdef int MANY_TOKENS
 cdef int _fill_one(TokenAutomaton one, long long handle, unsigned int* out) except -1 nogil
 cdef long long _next_one(TokenAutomaton one, long long handle, int token) except -1 nogil
 cdef void** _pointers(int n) noexcept
@@ -25,132 +23,72 @@ cdef void** _pointers(int n) noexcept
 cdef class TokenAutomaton:
     cdef Automaton a
     cdef TokenTrie t
-    cdef RegionTables tables
-    cdef object regions
-    cdef object kept
+    cdef HoleRegions r
+    cdef ExitGroups groups
+    cdef TokenWalk walk
+    cdef MaskStore masks
     cdef readonly int vocab_size
     cdef readonly int words
     cdef readonly int n_sets
     cdef readonly int generation
     cdef long long max_mask_bytes
-    cdef long long max_walk_nodes
-    cdef long long visited
-    cdef int nu_cap
-    cdef int st_cap
-    cdef int numbering
-    cdef int tb_len
-    cdef int tb_cap
-    cdef int n_ways
-    cdef int n_tasks
-    cdef int task_cap
-    cdef int n_rest
-    cdef int rest_cap
-    cdef int w_len
-    cdef int w_cap
-    cdef int x_len
-    cdef int x_cap
-    cdef int n_lists
-    cdef int list_cap
-    cdef int mk_len_used
-    cdef int mk_cap
-    cdef int mk_table_size
-    cdef int tables_seen
-    cdef int p_len
-    cdef int p_cap
-    cdef int small
-    cdef int n_runs
-    cdef int run_cap
-    cdef int run_nodes
-    cdef long long pool_len
-    cdef long long pool_cap
-    cdef int* nu
-    cdef int* nu_gen
-    cdef int* st_node
-    cdef int* ways
-    cdef int* tb
-    cdef int* rg_off
-    cdef int* rg_first
-    cdef int* rg_number
-    cdef int* class_off
-    cdef int* class_bytes
-    cdef int* path
-    cdef int* path_b
-    cdef int* path_c
-    cdef int* path_d
-    cdef int* run_x
-    cdef int* run_row
-    cdef int* task_x
-    cdef int* task_node
-    cdef int* rest_d
-    cdef int* rest_n
-    cdef int* rest_c
+    cdef bint whole
+    cdef bint in_scratch
+    cdef int n_stops
+    cdef int rc_used
+    cdef int rc_cap
+    cdef int rc_pool_len
+    cdef int rc_pool_cap
+    cdef int of_det_len
+    cdef int of_det_cap
+    cdef int n_todo
+    cdef int todo_cap
+    cdef int stamp
+    cdef int sg_new
+    cdef int sg_used
+    cdef int sg_cap
+    cdef int sg_size
+    cdef int sg_pool_len
+    cdef int sg_pool_cap
     cdef int* first
-    cdef int* w_exit
-    cdef int* w_nexit
-    cdef int* x_v
-    cdef int* x_w
-    cdef int* x_way
-    cdef int* x_least
-    cdef int* x_most
-    cdef int* xl_len
-    cdef int* mk_count
-    cdef int* mk_off
-    cdef int* mk_hash
-    cdef int* mk_table
-    cdef unsigned int* scratch
+    cdef int* stops
+    cdef int* rc_base
+    cdef int* rc_off
+    cdef int* rc_len
+    cdef int* rc_group
+    cdef int* rc_stamp
+    cdef int* rc_pool
+    cdef int* of_det
+    cdef int* td_g
+    cdef int* td_n
+    cdef int* met
+    cdef int* sg_off
+    cdef int* sg_len
+    cdef int* sg_mask
+    cdef int* sg_table
+    cdef int* sg_pool
     cdef unsigned int* set_rows
-    cdef unsigned int* stop_row
-    cdef unsigned int* pool
-    cdef unsigned int** w_row
-    cdef int** xl
-    cdef void** w_tokens
-    cdef void** p_tokens
-    cdef bint counted
-    cdef unsigned char* marks
+    cdef int _enter_sets(self, object token_sets, object by_id_only) except -1
     cdef int _forget(self) except -1 nogil
     cdef int _out_of_memory(self) except -1 nogil
-    cdef int _push_task(self, int x, int node) except -1 nogil
-    cdef int _add_rest(self, int d, int n, int c) except -1 nogil
-    cdef int direct(self, int x, int row) except -1 nogil
-    cdef int _push_run(self, int x, int row) except -1 nogil
-    cdef int _run_all(self) except -1 nogil
-    cdef int _run_lanes(self) except -1 nogil
-    cdef int _finish_lane(self, int n, int hi, int* path) except -1 nogil
-    cdef int _ready(self, int n, int* path) except -1 nogil
-    cdef int _make_marks(self) except -1 nogil
-    cdef void _pack_marks(self) noexcept nogil
-    cdef int _walk(self, int node) except -1 nogil
-    cdef void _mark(self, int x) noexcept nogil
-    cdef bint _split(self, int node, int x) except -1 nogil
-    cdef int _first_of_rest(self) except -1 nogil
-    cdef int _hole_node(self, int d, int c) except -1 nogil
-    cdef int _clamp(self, int loop, int c) noexcept nogil
-    cdef int _step_rest(self, int k) except -1 nogil
-    cdef int _wide(self, int u, int region, int n, int x) except -1 nogil
-    cdef int _exit_list(self, int e, int b) except -1 nogil
-    cdef int _gather(self, int e, int b, RegionTokens wide) except -1 nogil
-    cdef int _read_partitions(self) except -1
-    cdef int _need_numbers(self, int count, int cells) except -1 nogil
-    cdef int _number(self, int t, int n) except -1 nogil
-    cdef int _describe(self, int t, int region) except -1 nogil
-    cdef bint _explore(self, int u, int region) except -1 nogil
-    cdef int _build_wide(self, int u, int region, int x) except -1 nogil
-    cdef int _find_tokens(self, int w, int u, int region, int x) except -1 nogil
-    cdef int _make_own(self, int region, int x) except -1
-    cdef int _run_own(self, RegionTokens one, int u, int region) except -1 nogil
-    cdef int _recall(self, RegionTokens one) except -1 nogil
-    cdef int _new_wide(self) except -1 nogil
-    cdef int _locate(self, int w, int region, int x) except -1 nogil
-    cdef int _look(self) except -1
-    cdef int _obtain(self, int w, int number, int x, unsigned long long h) except -1
-    cdef int _enter_wide(self, int w, RegionTokens wide, int loop, int c, int least, int most) except -1 nogil
-    cdef int _add_exit(self, int w, int v, int number, int least, int most) except -1 nogil
+    cdef int _new_record(self, int base, int group) except -1 nogil
+    cdef int _take_walk(self, bint shared) except -1 nogil
+    cdef int _record(self, int g, int u, bint hook) except -1 nogil
+    cdef int _record_of(self, int g, int d, bint hook) except -1 nogil
+    cdef int _counted_record(self, int g, int d, int c, bint hook) except -1 nogil
     cdef int mask_of(self, int node) except -1 nogil
+    cdef long long _bytes_held(self) noexcept nogil
+    cdef int _push_place(self, int g, int n) except -1 nogil
+    cdef int _slot(self, int g, int n) noexcept nogil
+    cdef void _clear_places(self) noexcept nogil
+    cdef int _compose(self, int node) except -1 nogil
+    cdef int _sign(self, int r) except -1 nogil
+    cdef int _signed(self, int node) except -1 nogil
+    cdef int _rehash_signatures(self) except -1 nogil
+    cdef int _unite(self, int node) except -1 nogil
+    cdef int _united(self, int one, int other) except -1 nogil
+    cdef int _finish(self, int node) except -1 nogil
     cdef int _mark_token_sets(self, int node) except -1 nogil
-    cdef int _store(self) except -1 nogil
-    cdef unsigned long long _hash_scratch(self, int seed) noexcept nogil
-    cdef int _rehash_masks(self) except -1 nogil
-    cdef bint _same(self, int m, int count) noexcept nogil
     cdef int write_mask(self, int node, unsigned int* out) except -1 nogil
     cdef int next_state(self, int node, int token) except -1 nogil
     cdef int node_of(self, long long handle) except -1 nogil

@@ -2,33 +2,31 @@
 """Token masks of automaton states, and steps by token.
 
 Idea
-    The mask of a state is the union over its threads. A narrow thread is walked through the vocabulary trie from
-    its few first bytes. A thread inside a *region* (a string body, an identifier) is split in two: the tokens that stay
-    inside depend on the region alone and are one finished row, found by walking the class trie of the region's
-    partition; the tokens that leave it are walked from where they leave, in the state that follows.
+    Which tokens a thread can read does not depend on the stack below it, but where its rule ends within the token. So
+    the thread's det is walked once through the vocabulary's trie over the stack HOLE, and what is found is a *record*,
+    which serves every state, every count and every set of written keys: tokens, and the exit group of the places
+    where HOLE is on top. A mask is put together from the records of its threads at the root of the trie, and of the
+    threads below them at the groups, down to where no token reaches. Most states are new combinations of known
+    records, and most combinations are known too.
 
-Hole nodes
-    "Inside the region alone" is the automaton itself run over the stack HOLE: ``u`` is such a node, ``restrict`` its
-    part inside the region, the other part ``v`` is what it looks like to have left. For the real stacks ``N`` the
-    leaving tokens are those that go on from ``fill_hole(v, N)``. So what is found for a region serves every state,
-    every stack and every count that is far from its bounds.
+Data
+    record r     ``rc_base[r]``: a base of ``masks`` or NONE; further tokens ``rc_pool[rc_off[r] .. + rc_len[r]]``;
+                 ``rc_group[r]``: its exit group, UNKNOWN while only threads asked that stand on the end.
+                 Found by (group, det), or (group, hole node) for a counted loop; record 0 is empty
+    signature    the records of a mask, in the order they were met, and whether the end is allowed: known ones give
+                 the mask at once
 
-    wide[w]   what is known for (hole node, trie node): a row of tokens that stay inside (or have just left), and exits
-    exit[e]   a ``v``; for each byte, on demand, the trie nodes just behind where it stands
+    Grammars with guards or token budgets are walked whole (``token_walk``), from the real node: a guard looks through
+    the stack, and a budget that is used up changes what a det can do.
 
-Which tokens those are depends on the region's own automaton alone, so they come from the vocabulary's
-``RegionTokens``: every grammar with a JSON string, a bounded one far from its bound included, uses the same row.
+When records and masks outgrow their budget all are dropped (they can be rebuilt); states never are.
 
-Masks are content-hashed: equal masks are one entry, as a list of ids when at most ``LIST_MAX`` tokens are allowed,
-else as a row. When they outgrow their budget all are dropped (they can be rebuilt); states never are.
-
-Cost: a known mask is one copy of the row. A new one costs a row copy for each region, 2-4 ns a trie node walked, and
-50-300 ns for each state that is new. The automaton's lock is held by every method that Python calls.
+Cost: a known mask is one copy of the row. A new one costs 20-50 ns a thread if its records are known; a record 2-4 ns
+a trie node walked. The automaton's lock is held by every method that Python calls.
 """
 
 from __future__ import annotations
 
-from array import array
 from heapq import heappop, heappush
 
 try:
@@ -37,40 +35,37 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import Automaton, _bit
-    from cython.cimports.constrained.kernel.memory import copy_ints, grow_int, grow_uint
-    from cython.cimports.constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
+    from cython.cimports.constrained.kernel.automaton import Automaton, _bit, mix
+    from cython.cimports.constrained.kernel.exit_groups import ExitGroups
+    from cython.cimports.constrained.kernel.hole_regions import HoleRegions
+    from cython.cimports.constrained.kernel.mask_store import MaskStore
+    from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
+    from cython.cimports.constrained.kernel.token_walk import TokenWalk
     from cython.cimports.libc.stdlib import free, realloc
-    from cython.cimports.libc.string import memcpy, memset
 else:
-    from constrained.kernel.automaton import Automaton, _bit
-    from constrained.kernel.memory import copy_ints, grow_int, grow_uint
-    from constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
+    from constrained.kernel.automaton import Automaton, _bit, mix
+    from constrained.kernel.exit_groups import ExitGroups
+    from constrained.kernel.hole_regions import HoleRegions
+    from constrained.kernel.mask_store import MaskStore
+    from constrained.kernel.memory import grow_int, grow_uint
     from constrained.kernel.token_trie import TokenTrie
+    from constrained.kernel.token_walk import TokenWalk
 
-SMALL_SUBTREE = cython.declare(cython.int, 1500)
-SMALL_WITHOUT_REGIONS = cython.declare(cython.int, 20_000)
-MANY_NODES = cython.declare(cython.int, 30_000)
-LIST_MAX = cython.declare(cython.int, 128)
-HOLE = cython.declare(cython.int, 2)
-FAR_COUNT_LOW = cython.declare(cython.int, 0x3FFFFFF0)
-FAR_COUNT_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
-BETWEEN_ROUNDS = cython.declare(cython.int, 1 << 24)
-BUDGET = cython.declare(cython.int, -5)
-MAX_CELLS = cython.declare(cython.int, 2048)
-MANY_ROUNDS = cython.declare(cython.int, 1 << 24)
+NONE = cython.declare(cython.int, -1)
+UNKNOWN = cython.declare(cython.int, -1)
+ROOT_GROUP = cython.declare(cython.int, 1)
+ROOT_NODE = cython.declare(cython.int, 1)
+FEW_IN_ROW = cython.declare(cython.int, 1024)
+MANY_TOKENS = cython.declare(cython.int, 2048)
 
 
 from constrained.kernel.automaton import ThreadLimitReached  # noqa: E402 - a Python name in both modes
+from constrained.kernel.token_walk import WalkLimitReached  # noqa: E402
 
 
 class StaleState(Exception):
     """A state of an earlier epoch was used; args: the handle."""
-
-
-class WalkLimitReached(Exception):
-    """One mask walked subtrees of more than ``max_walk_nodes`` trie nodes in all."""
 
 
 @cython.final
@@ -81,49 +76,24 @@ class TokenAutomaton:
     if cython.compiled:
 
         def __dealloc__(self):
-            free(self.nu)
-            free(self.nu_gen)
-            free(self.st_node)
-            free(self.ways)
-            free(self.tb)
-            free(self.rg_off)
-            free(self.rg_first)
-            free(self.rg_number)
-            free(self.class_off)
-            free(self.class_bytes)
-            free(self.path)
-            free(self.path_b)
-            free(self.path_c)
-            free(self.path_d)
-            free(self.run_x)
-            free(self.run_row)
-            free(self.task_x)
-            free(self.task_node)
-            free(self.rest_d)
-            free(self.rest_n)
-            free(self.rest_c)
             free(self.first)
-            free(self.w_exit)
-            free(self.w_nexit)
-            free(self.x_v)
-            free(self.x_w)
-            free(self.x_way)
-            free(self.x_least)
-            free(self.x_most)
-            free(self.xl_len)
-            free(self.mk_count)
-            free(self.mk_off)
-            free(self.mk_hash)
-            free(self.mk_table)
-            free(self.scratch)
             free(self.set_rows)
-            free(self.stop_row)
-            free(self.pool)
-            free(self.w_row)
-            free(self.xl)
-            free(self.w_tokens)
-            free(self.p_tokens)
-            free(self.marks)
+            free(self.stops)
+            free(self.rc_base)
+            free(self.rc_off)
+            free(self.rc_len)
+            free(self.rc_group)
+            free(self.rc_stamp)
+            free(self.rc_pool)
+            free(self.of_det)
+            free(self.td_g)
+            free(self.td_n)
+            free(self.met)
+            free(self.sg_off)
+            free(self.sg_len)
+            free(self.sg_mask)
+            free(self.sg_table)
+            free(self.sg_pool)
 
     else:
 
@@ -141,53 +111,48 @@ class TokenAutomaton:
         bytes are not read."""
         i: cython.int
         k: cython.int
-        n: cython.int
         self.a = automaton
         self.t = trie
         automaton.far = trie.max_depth + 1  # no token counts further
-        with trie.guard:
-            if trie.tables is None:
-                trie.tables = RegionTables()
-        self.tables = trie.tables
-        self.regions = regions
-        self.small = SMALL_SUBTREE if len(regions) > 1 else SMALL_WITHOUT_REGIONS
         self.max_mask_bytes = max_mask_bytes
-        self.max_walk_nodes = max_walk_nodes
         self.vocab_size = trie.vocab_size
         self.words = trie.words
-        self.path = grow_int(self.path, trie.max_depth + 2)
+        self.whole = automaton.guard_loop >= 0 or automaton.budgets != 0
+        self.r = HoleRegions(automaton, trie, regions)
+        self.groups = ExitGroups(automaton, trie)
+        self.walk = TokenWalk(automaton, trie, self.r, self.groups, max_walk_nodes)
+        self.masks = MaskStore(trie.vocab_size)
         self.first = grow_int(self.first, 8)
-        self.scratch = grow_uint(self.scratch, self.words + 1)
-        self.stop_row = grow_uint(self.stop_row, self.words + 1)
-        self.class_off = grow_int(self.class_off, automaton.n_classes + 2)
-        self.class_bytes = grow_int(self.class_bytes, 256)
         self.n_sets = len(token_sets)
-        self.set_rows = grow_uint(self.set_rows, (self.n_sets + 1) * self.words + 1)
-        if not (self.path and self.first and self.scratch and self.stop_row
-                and self.class_off and self.class_bytes and self.set_rows):
+        self.n_stops = len(stop_ids)
+        self.stops = grow_int(self.stops, self.n_stops + 1)
+        if not (self.first and self.stops):
             raise MemoryError
-        n = 0
-        for k in range(automaton.n_classes):
-            self.class_off[k] = n
-            for i in range(256):
-                if automaton.cls[i] == k:
-                    self.class_bytes[n] = i
-                    n += 1
-        self.class_off[automaton.n_classes] = n
-        for i in range(self.words + 1):
-            self.stop_row[i] = 0
-        for k in stop_ids:
-            self.stop_row[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
+        for i, k in enumerate(stop_ids):
+            self.stops[i] = k
+        self._enter_sets(token_sets, by_id_only)
+        self.generation = 0
+        self._forget()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _enter_sets(self, token_sets, by_id_only) -> cython.int:
+        """A row for each token set, and one behind them of the ids whose bytes are not read."""
+        i: cython.int
+        k: cython.int
+        if self.n_sets == 0:
+            return 0
+        self.set_rows = grow_uint(self.set_rows, (self.n_sets + 1) * self.words + 1)
+        if not self.set_rows:
+            raise MemoryError
         for i in range((self.n_sets + 1) * self.words):
             self.set_rows[i] = 0
-        for k in by_id_only:  # the row behind those of the sets
+        for k in by_id_only:
             self.set_rows[self.n_sets * self.words + (k >> 5)] |= cython.cast(cython.uint, 1) << (k & 31)
         for i, ids in enumerate(token_sets):
             for k in ids:
                 self.set_rows[i * self.words + (k >> 5)] |= cython.cast(cython.uint, 1) << (k & 31)
-        self._read_partitions()
-        self.generation = 0
-        self._forget()
+        return 0
 
     # ---- memory --------------------------------------------------------------------------------------
 
@@ -195,30 +160,26 @@ class TokenAutomaton:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _forget(self) -> cython.int:
-        """Drop masks and regions: at a new epoch, or when they outgrow their budget."""
+        """Drop masks, records and regions: at a new epoch, or when they outgrow their budget."""
         i: cython.int
         self.generation += 1
         with cython.gil:
-            self.kept = []
-            self._look()
-        self.w_len = 0
-        self.p_len = 0
-        self.x_len = 0
-        self.n_lists = 0
-        self.mk_len_used = 0
-        self.pool_len = 0
-        self.pool_cap = 0
-        if cython.compiled:
-            free(self.pool)
-            self.pool = cython.NULL
-        else:
-            self.pool = None
-        self.mk_table_size = 256
-        self.mk_table = grow_int(self.mk_table, self.mk_table_size)
-        if not self.mk_table:
+            self.r.forget()
+        self.groups.forget()
+        self.walk.forget()
+        self.masks.forget()
+        self.of_det_len = 0
+        self.rc_used = 0
+        self.rc_pool_len = 0
+        self.sg_used = 0
+        self.sg_pool_len = 0
+        self.sg_size = 256
+        self.sg_table = grow_int(self.sg_table, self.sg_size)
+        if not self.sg_table:
             self._out_of_memory()
-        for i in range(self.mk_table_size):
-            self.mk_table[i] = -1
+        for i in range(self.sg_size):
+            self.sg_table[i] = -1
+        self._new_record(NONE, 0)
         for i in range(self.a.n_count):
             self.a.n_mask[i] = -1
         return 0
@@ -230,885 +191,173 @@ class TokenAutomaton:
         with cython.gil:
             raise MemoryError("the masks could not grow")
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _push_task(self, x: cython.int, node: cython.int) -> cython.int:
-        if self.n_tasks >= self.task_cap:
-            self.task_cap = 256 if self.task_cap == 0 else self.task_cap * 2
-            self.task_x = grow_int(self.task_x, self.task_cap)
-            self.task_node = grow_int(self.task_node, self.task_cap)
-            if not (self.task_x and self.task_node):
-                self._out_of_memory()
-        self.task_x[self.n_tasks] = x
-        self.task_node[self.n_tasks] = node
-        self.n_tasks += 1
-        return 0
+    # ---- records -------------------------------------------------------------------------------------
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _add_rest(self, d: cython.int, n: cython.int, c: cython.int) -> cython.int:
-        if self.n_rest >= self.rest_cap:
-            self.rest_cap = 64 if self.rest_cap == 0 else self.rest_cap * 2
-            self.rest_d = grow_int(self.rest_d, self.rest_cap)
-            self.rest_n = grow_int(self.rest_n, self.rest_cap)
-            self.rest_c = grow_int(self.rest_c, self.rest_cap)
-            if not (self.rest_d and self.rest_n and self.rest_c):
-                self._out_of_memory()
-        self.rest_d[self.n_rest] = d
-        self.rest_n[self.n_rest] = n
-        self.rest_c[self.n_rest] = c
-        self.n_rest += 1
-        return 0
-
-    # ---- walking -------------------------------------------------------------------------------------
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def direct(self, x: cython.int, row: cython.int) -> cython.int:
-        """Mark the tokens below trie node ``x`` that the automaton can read from ``row``.
-
-        The hot loop: no branch on tokens (nodes without one mark the spare bit), one on dead-or-unbuilt.
-        """
-        word: cython.p_int = self.t.word
-        end: cython.p_int = self.t.end
-        token: cython.p_int = self.t.token
-        cls: cython.p_int = self.a.cls
-        rows: cython.p_int = self.a.rows
-        path: cython.p_int = self.path
-        out: cython.p_uint = self.scratch
-        n: cython.int = x + 1
-        hi: cython.int = end[x]
-        w: cython.int
-        d: cython.int
-        t: cython.int
-        k: cython.int
-        path[word[x] >> 8] = row
-        while n < hi:
-            w = word[n]
-            d = w >> 8
-            t = rows[path[d - 1] + cls[w & 255]]
-            if t <= 0:
-                if t < 0:
-                    t = self.a.build(path[d - 1], cls[w & 255])
-                    if t < 0:
-                        return -1
-                    rows = self.a.rows
-                if t == 0:
-                    n = end[n]
-                    continue
-            path[d] = t
-            k = token[n]
-            out[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
-            n += 1
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _push_run(self, x: cython.int, row: cython.int) -> cython.int:
-        """Remember a subtree for ``_run_all``. Skipped nodes count as visited: counting one by one costs 5 %."""
-        if self.n_runs >= self.run_cap:
-            self.run_cap = 256 if self.run_cap == 0 else self.run_cap * 2
-            self.run_x = grow_int(self.run_x, self.run_cap)
-            self.run_row = grow_int(self.run_row, self.run_cap)
-            if not (self.run_x and self.run_row):
-                self._out_of_memory()
-        self.run_x[self.n_runs] = x
-        self.run_row[self.n_runs] = row
-        self.n_runs += 1
-        self.run_nodes += self.t.end[x] - x
-        self.visited += self.t.end[x] - x
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _run_all(self) -> cython.int:
-        """Walk the subtrees that ``_walk`` has gathered."""
+    def _new_record(self, base: cython.int, group: cython.int) -> cython.int:
+        """A record of the base and of the further tokens of ``masks``, whose making ends here."""
+        r: cython.int = self.rc_used
         i: cython.int
-        if self.visited > self.max_walk_nodes and self.run_nodes > SMALL_SUBTREE:
-            with cython.gil:
-                raise WalkLimitReached(self.visited)
-        if self.run_nodes > MANY_NODES:
-            self._run_lanes()
-            return 0
-        for i in range(self.n_runs):
-            self.direct(self.run_x[i], self.run_row[i])
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _run_lanes(self) -> cython.int:
-        """``direct`` on all runs, four at a time, one byte a token.
-
-        A node waits for its parent's row, which was stored a moment ago; four walks in turn hide that. Whole bytes are
-        stored without being read first; they are packed to bits at the end.
-        """
-        word: cython.p_int = self.t.word
-        end: cython.p_int = self.t.end
-        token: cython.p_int = self.t.token
-        cls: cython.p_int = self.a.cls
-        rows: cython.p_int = self.a.rows
-        pa: cython.p_int = self.path
-        pb: cython.p_int
-        pc: cython.p_int
-        pd: cython.p_int
-        marks: cython.p_uchar
-        q: cython.int = 0
-        x: cython.int
-        a: cython.int = 0
-        b: cython.int = 0
-        c: cython.int = 0
-        d: cython.int = 0
-        end_a: cython.int = 0
-        end_b: cython.int = 0
-        end_c: cython.int = 0
-        end_d: cython.int = 0
-        if not self.marks:
-            self._make_marks()
-        pb = self.path_b
-        pc = self.path_c
-        pd = self.path_d
-        marks = self.marks
-        while q < self.n_runs:
-            x = self.run_x[q]
-            if a >= end_a:
-                pa[word[x] >> 8] = self.run_row[q]
-                a = x + 1
-                end_a = end[x]
-                q += 1
-            elif b >= end_b:
-                pb[word[x] >> 8] = self.run_row[q]
-                b = x + 1
-                end_b = end[x]
-                q += 1
-            elif c >= end_c:
-                pc[word[x] >> 8] = self.run_row[q]
-                c = x + 1
-                end_c = end[x]
-                q += 1
-            elif d >= end_d:
-                pd[word[x] >> 8] = self.run_row[q]
-                d = x + 1
-                end_d = end[x]
-                q += 1
-            while a < end_a and b < end_b and c < end_c and d < end_d:
-                a = _advance(a, word, end, token, cls, rows, pa, marks)
-                b = _advance(b, word, end, token, cls, rows, pb, marks)
-                c = _advance(c, word, end, token, cls, rows, pc, marks)
-                d = _advance(d, word, end, token, cls, rows, pd, marks)
-                if (a | b | c | d) < 0:
-                    a = self._ready(a, pa)
-                    b = self._ready(b, pb)
-                    c = self._ready(c, pc)
-                    d = self._ready(d, pd)
-                    rows = self.a.rows
-        self._finish_lane(a, end_a, pa)
-        self._finish_lane(b, end_b, pb)
-        self._finish_lane(c, end_c, pc)
-        self._finish_lane(d, end_d, pd)
-        self._pack_marks()
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _finish_lane(self, n: cython.int, hi: cython.int, path: cython.p_int) -> cython.int:
-        while n < hi:
-            n = _advance(n, self.t.word, self.t.end, self.t.token, self.a.cls, self.a.rows, path, self.marks)
-            if n < 0:
-                n = self._ready(n, path)
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _ready(self, n: cython.int, path: cython.p_int) -> cython.int:
-        """The node to go on with: ``n``, or after ``-1 - n`` from ``_advance`` node ``n``, its row being built now."""
-        w: cython.int
-        if n < 0:
-            n = -1 - n
-            w = self.t.word[n]
-            self.a.build(path[(w >> 8) - 1], self.a.cls[w & 255])
-        return n
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _make_marks(self) -> cython.int:
-        n: cython.int = 32 * self.words + 8
-        i: cython.int
-        self.path_b = grow_int(self.path_b, self.t.max_depth + 2)
-        self.path_c = grow_int(self.path_c, self.t.max_depth + 2)
-        self.path_d = grow_int(self.path_d, self.t.max_depth + 2)
-        if cython.compiled:
-            self.marks = cython.cast(cython.p_uchar, realloc(self.marks, n))
-        else:
-            self.marks = [0] * n
-        if not (self.path_b and self.path_c and self.path_d and self.marks):
-            self._out_of_memory()
+        n: cython.int = self.masks.n_ex
+        if r >= self.rc_cap:
+            self.rc_cap = 64 if self.rc_cap == 0 else self.rc_cap * 2
+            self.rc_base = grow_int(self.rc_base, self.rc_cap)
+            self.rc_off = grow_int(self.rc_off, self.rc_cap)
+            self.rc_len = grow_int(self.rc_len, self.rc_cap)
+            self.rc_group = grow_int(self.rc_group, self.rc_cap)
+            self.rc_stamp = grow_int(self.rc_stamp, self.rc_cap)
+            if not (self.rc_base and self.rc_off and self.rc_len and self.rc_group and self.rc_stamp):
+                self._out_of_memory()
+        if self.rc_pool_len + n > self.rc_pool_cap:
+            self.rc_pool_cap = 2 * (self.rc_pool_len + n) + 1024
+            self.rc_pool = grow_int(self.rc_pool, self.rc_pool_cap)
+            if not self.rc_pool:
+                self._out_of_memory()
+        self.rc_base[r] = base
+        self.rc_off[r] = self.rc_pool_len
+        self.rc_len[r] = n
+        self.rc_group[r] = group
+        self.rc_stamp[r] = 0
         for i in range(n):
-            self.marks[i] = 0
-        return 0
+            self.rc_pool[self.rc_pool_len + i] = self.masks.ex[i]
+        self.rc_pool_len += n
+        self.masks.begin(NONE)
+        self.rc_used = r + 1
+        return r
 
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=False)
-    def _pack_marks(self) -> cython.void:
-        """OR the marks into ``scratch``, and clear them."""
-        marks: cython.p_uchar = self.marks
-        out: cython.p_uint = self.scratch
+    @cython.exceptval(-1, check=False)
+    def _take_walk(self, shared: cython.bint) -> cython.int:
+        """What the walk has found becomes the mask in the making of ``masks``.
+
+        Where that is a row of its own, it becomes a base if it is to be ``shared``, else it stays in ``scratch``.
+        """
         i: cython.int
+        j: cython.int
         k: cython.int
         w: cython.uint
-        if cython.compiled:
-            eight: cython.p_ulonglong = cython.cast(cython.p_ulonglong, marks)
-            gather: cython.ulonglong = 0x0102040810204080
-            eight[0] = 1
-            if marks[0] == 1:  # the lowest byte comes first: eight marks become eight bits by one multiplication
-                marks[0] = 0
-                for i in range(self.words):
-                    w = 0
-                    for k in range(4):
-                        w |= cython.cast(cython.uint, (eight[4 * i + k] * gather) >> 56) << (8 * k)
-                    out[i] |= w
-                memset(marks, 0, 32 * self.words)
-                return
-            eight[0] = 0
-        for i in range(self.words):
-            w = 0
-            for k in range(32):
-                w |= cython.cast(cython.uint, marks[32 * i + k]) << k
-                marks[32 * i + k] = 0
-            out[i] |= w
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _walk(self, node: cython.int) -> cython.int:
-        """Mark in ``scratch`` the tokens that can be read from ``node``. Tasks are (trie node, state)."""
-        x: cython.int
-        c: cython.int
-        k: cython.int
-        t: cython.int
-        b: cython.int
-        row: cython.int
-        table: cython.int
-        wide: cython.bint
-        self.n_tasks = 0
-        self.n_runs = 0
-        self.run_nodes = 0
-        self._push_task(0, node)
-        while self.n_tasks > 0:
-            self.n_tasks -= 1
-            x = self.task_x[self.n_tasks]
-            node = self.task_node[self.n_tasks]
-            row = self.a.row_of(node)
-            if self.t.end[x] - x <= self.small:
-                self._push_run(x, row)
-                continue
-            if self.visited > self.max_walk_nodes:
-                with cython.gil:
-                    raise WalkLimitReached(self.visited)
-            wide = self._split(node, x)
-            table = self.t.child_table(x)
-            for k in range(8):
-                self.first[k] = 0
-            if wide:
-                self._first_of_rest()
+        row: cython.p_uint
+        base: cython.int = NONE
+        out: cython.p_uint = self.masks.scratch
+        if self.walk.n_wb == 1:
+            base = self.masks.base_of(self.r.w_row[self.walk.wb[0]])
+        if self.walk.dense or self.walk.n_wb > 1 or self.walk.n_tk > MANY_TOKENS:
+            for i in range(self.walk.n_wb):
+                row = self.r.w_row[self.walk.wb[i]]
+                for j in range(self.words):
+                    out[j] |= row[j]
+            if self.walk.dense:
+                self.walk.pack_marks(out)
+            for i in range(self.walk.n_tk):
+                k = self.walk.tk[i]
+                out[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
+            base = NONE
+            if shared:
+                base = self.masks.own_base()
             else:
-                self.a.first_classes(node, self.first)
-            for k in range(self.a.n_classes):
-                if not (self.first[k >> 5] >> (k & 31)) & 1:
-                    continue
-                t = self._step_rest(k) if wide else self.a.step(row, k)
-                if t == 0:
-                    continue
-                for b in range(self.class_off[k], self.class_off[k + 1]):
-                    c = self.t.children[table + self.class_bytes[b]]
-                    if c == 0:
-                        continue
-                    self._mark(c)
-                    if self.t.end[c] - c > self.small:
-                        self._push_task(c, self.a.row_node[t // self.a.n_classes])
-                    elif self.t.end[c] - c > 1:
-                        self._push_run(c, t)
-        self._run_all()
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _mark(self, x: cython.int) -> cython.void:
-        k: cython.int = self.t.token[x]
-        self.scratch[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _split(self, node: cython.int, x: cython.int) -> cython.bint:
-        """Serve the threads of ``node`` that are in regions; the others become the rest. False: there are none."""
-        i: cython.int
-        j: cython.int
-        at: cython.int
-        d: cython.int
-        s: cython.int
-        found: cython.bint = False
-        self.n_rest = 0
-        self.a.expand(node)
-        for i in range(self.a.n_nexp[node]):
-            at = self.a.n_exp[node] + 5 * i
-            if self.a.exp[at + 2] != 0:
-                found = True
-            elif not self.a.is_used_up(self.a.exp[at], self.a.exp[at + 3]):
-                s = self.a.split_det(self.a.exp[at])
-                if self.a.split[s + 1] != 0:
-                    found = True
-        if not found:
-            return False
-        for i in range(self.a.n_nexp[node]):
-            at = self.a.n_exp[node] + 5 * i
-            d = self.a.exp[at + 2]
-            if d != 0:
-                s = self.a.l_region[self.a.d_loop[d]]
-                self._wide(self._hole_node(d, self._clamp(self.a.d_loop[d], self.a.exp[at + 3])), s,
-                           self.a.exp[at + 4], x)
-                continue
-            if self.a.exp[at] == self.a.guard_det or self.a.is_used_up(self.a.exp[at], self.a.exp[at + 3]):
-                self._add_rest(self.a.exp[at], self.a.exp[at + 1], self.a.exp[at + 3])
-                continue
-            # how many tokens of a budget are left does not matter within one token
-            s = self.a.split_det(self.a.exp[at])
-            if self.a.split[s] != 0:
-                self._add_rest(self.a.split[s], self.a.exp[at + 1], 0)
-            for j in range(self.a.split[s + 1]):
-                self._wide(self._hole_node(self.a.split[s + 3 + 2 * j], 0), self.a.split[s + 2 + 2 * j],
-                           self.a.exp[at + 1], x)
-        return True
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _first_of_rest(self) -> cython.int:
-        """OR into ``first`` the byte classes that the threads outside regions can read."""
-        i: cython.int
-        j: cython.int
-        f: cython.int
-        for i in range(self.n_rest):
-            if self.rest_d[i] == self.a.guard_det:
-                self.a.first_guarded(self.rest_c[i], self.rest_n[i], self.first)
-                continue
-            f = self.a.det_first(self.rest_d[i])
-            for j in range(8):
-                self.first[j] = self.first[j] | self.a.firsts[f + j]
+                self.in_scratch = True
+            self.masks.begin(base)
+            return 0
+        if base >= 0 and self.masks.b_count[base] < FEW_IN_ROW:
+            row = self.masks.b_row[base]
+            self.masks.begin(NONE)
+            self.masks.room(self.masks.b_count[base] + self.walk.n_tk)
+            base = NONE
+            for i in range(self.words):
+                w = row[i]
+                if w != 0:
+                    for k in range(32):
+                        if (w >> k) & 1:
+                            self.masks.add(32 * i + k)
+        else:
+            self.masks.begin(base)
+            self.masks.room(self.walk.n_tk)
+        for i in range(self.walk.n_tk):
+            self.masks.add(self.walk.tk[i])
         return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _hole_node(self, d: cython.int, c: cython.int) -> cython.int:
-        base: cython.int = self.a.it_len
-        self.a.add_item(d, c, HOLE)
-        return self.a.canonical(base)
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _clamp(self, loop: cython.int, c: cython.int) -> cython.int:
-        """A count that no token can tell from ``c``: beyond the longest token's reach all counts look alike."""
-        far: cython.int = self.t.max_depth + 1
-        least: cython.int = self.a.l_min[loop]
-        most: cython.int = self.a.l_max[loop]
-        if most >= 0 and most - c <= far:
-            return c
-        if c >= least:
-            return FAR_COUNT_HIGH
-        return FAR_COUNT_LOW if least - c > far else c
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _step_rest(self, k: cython.int) -> cython.int:
-        """The row after a byte of class ``k`` from the threads outside regions."""
-        base: cython.int = self.a.it_len
+    def _record(self, g: cython.int, u: cython.int, hook: cython.bint) -> cython.int:
+        """A new record: what hole node ``u`` reads at group ``g``."""
         i: cython.int
-        for i in range(self.n_rest):
-            self.a.step_thread(self.rest_d[i], self.rest_n[i], self.rest_c[i], k)
-        return self.a.row_of(self.a.canonical(base))
-
-    # ---- regions -------------------------------------------------------------------------------------
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _wide(self, u: cython.int, region: cython.int, n: cython.int, x: cython.int) -> cython.int:
-        """Mark what hole node ``u`` over the stacks ``n`` can read below trie node ``x``."""
-        w: cython.int = self.a.memo_get(16 + 3 * self.generation, u, x)
-        i: cython.int
-        j: cython.int
-        k: cython.int
-        e: cython.int
-        m: cython.int
-        t: cython.int
-        b: cython.int
-        row: cython.int
-        out: cython.p_uint = self.scratch
-        kept: cython.p_uint
-        nodes: cython.p_int
-        if w == -2:
-            w = self._build_wide(u, region, x)
-        kept = self.w_row[w]
-        for i in range(self.words):
-            out[i] |= kept[i]
-        for e in range(self.w_exit[w], self.w_exit[w] + self.w_nexit[w]):
-            m = self.a.fill_hole(self.x_v[e], n)
-            if m == 0:
-                continue
+        if g == ROOT_GROUP:
+            self.walk.from_root(u, hook)
+        else:
+            self.a.expand(u)
             for i in range(8):
                 self.first[i] = 0
-            self.a.first_classes(m, self.first)
-            row = self.a.row_of(m)
-            for k in range(self.a.n_classes):
-                if not (self.first[k >> 5] >> (k & 31)) & 1:
-                    continue
-                t = self.a.step(row, k)
-                if t == 0:
-                    continue
-                for b in range(self.class_off[k], self.class_off[k + 1]):
-                    i = self._exit_list(e, self.class_bytes[b])
-                    nodes = self.xl[i]
-                    for j in range(self.xl_len[2 * i], self.xl_len[2 * i + 1]):
-                        i = nodes[j]
-                        self._mark(i)
-                        if self.t.end[i] > i + 1:
-                            self.visited += self.t.end[i] - i
-                            self.direct(i, t)
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _exit_list(self, e: cython.int, b: cython.int) -> cython.int:
-        """Which of the lists ``xl`` has the trie nodes with byte ``b`` right behind exit ``e``."""
-        i: cython.int = self.a.memo_get(17 + 3 * self.generation, e, b)
-        if i == -2:
-            i = self._gather(e, b, cython.cast(RegionTokens, self.w_tokens[self.x_w[e]]))
-        return i
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _gather(self, e: cython.int, b: cython.int, wide: RegionTokens) -> cython.int:
-        """Borrow the list from the shared tables: it stays where it is as long as the region is held."""
-        i: cython.int = self.n_lists
-        lo: cython.int = 0
-        hi: cython.int = 0
-        found: cython.p_int = wide.leaving(self.t, self.x_way[e], b)
-        if not found:
-            self._out_of_memory()
-        if i >= self.list_cap:
-            self.list_cap = 256 if self.list_cap == 0 else self.list_cap * 2
-            self.xl_len = grow_int(self.xl_len, 2 * self.list_cap)
-            if cython.compiled:
-                self.xl = cython.cast(cython.pp_int, realloc(self.xl, self.list_cap * cython.sizeof(cython.p_int)))
-            else:
-                self.xl = (self.xl or []) + [None] * (self.list_cap - len(self.xl or []))
-            if not (self.xl_len and self.xl):
-                self._out_of_memory()
-        if self.x_least[e] <= wide.deepest:
-            lo = found[self.x_least[e]]
-            hi = found[(self.x_most[e] if self.x_most[e] < wide.deepest else wide.deepest) + 1]
-        self.xl[i] = found
-        self.xl_len[2 * i] = lo
-        self.xl_len[2 * i + 1] = hi
-        self.n_lists = i + 1
-        self.a.memo_put(17 + 3 * self.generation, e, b, i)
-        return i
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _read_partitions(self) -> cython.int:
-        """A byte of each class of every region's partition, in one array."""
-        representatives = array("i")
-        offsets = array("i")
-        numbers = array("i")
-        for partition in self.regions:
-            offsets.append(len(representatives))
-            numbers.append(self.tables.partition_number(partition) if partition else 0)
-            if partition:
-                representatives.extend([partition.index(k) for k in range(max(partition) + 1)])
-        offsets.append(len(representatives))
-        self.rg_off = copy_ints(self.rg_off, offsets)
-        self.rg_first = copy_ints(self.rg_first, representatives)
-        self.rg_number = copy_ints(self.rg_number, numbers)
-        if not (self.rg_off and self.rg_first and self.rg_number):
-            raise MemoryError
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _need_numbers(self, count: cython.int, cells: cython.int) -> cython.int:
-        """Room for numbers of all nodes there are, for ``count`` numbered ones and ``cells`` of the table."""
-        i: cython.int
-        if self.nu_cap < self.a.n_count:
-            i = self.nu_cap
-            self.nu_cap = self.a.n_count * 2
-            self.nu = grow_int(self.nu, self.nu_cap)
-            self.nu_gen = grow_int(self.nu_gen, self.nu_cap)
-            if not (self.nu and self.nu_gen):
-                self._out_of_memory()
-            while i < self.nu_cap:
-                self.nu_gen[i] = 0
-                i += 1
-        if self.st_cap < count:
-            self.st_cap = count * 2 + 64
-            self.st_node = grow_int(self.st_node, self.st_cap)
-            self.ways = grow_int(self.ways, self.st_cap)
-            if not (self.st_node and self.ways):
-                self._out_of_memory()
-        if self.tb_cap < cells:
-            self.tb_cap = cells * 2 + 256
-            self.tb = grow_int(self.tb, self.tb_cap)
-            if not self.tb:
-                self._out_of_memory()
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _number(self, t: cython.int, n: cython.int) -> cython.int:
-        """The number of hole node ``t``, from 1 as they are met; ``n`` have one. A new one gets ``n + 1``."""
-        self._need_numbers(n + 1, self.tb_len + 3)
-        if self.nu_gen[t] != self.numbering:
-            self.nu_gen[t] = self.numbering
-            self.nu[t] = n + 1
-            self.st_node[n] = t
-        return self.nu[t]
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _describe(self, t: cython.int, region: cython.int) -> cython.int:
-        """Append hole node ``t`` to ``tb``: the number of its way out and BETWEEN_ROUNDS, the row of what is inside.
-
-        Clears ``counted`` where rounds cannot be counted along a path: each node must be either between rounds of
-        the region's loop or within one.
-        """
-        k: cython.int = 0
-        loop: cython.int
-        r: cython.int = self.a.restrict(t, region, False)
-        if r != 0:
-            while k < self.n_ways and self.ways[k] != r:
-                k += 1
-            if k == self.n_ways:
-                self._need_numbers(k + 1, 0)
-                self.ways[k] = r
-                self.n_ways += 1
-            k += 1
-        r = self.a.restrict(t, region, True)
-        if r != 0:
-            if self.a.n_len[r] != 1:
-                self.counted = False
-            loop = self.a.d_loop[self.a.el_d[self.a.n_off[r]]]
-            if loop >= 0 and self.a.l_rule[loop] != BUDGET:
-                k |= BETWEEN_ROUNDS
-            r = self.a.row_of(r)
-        self._need_numbers(0, self.tb_len + 2)
-        self.tb[self.tb_len] = k
-        self.tb[self.tb_len + 1] = r
-        self.tb_len += 2
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _explore(self, u: cython.int, region: cython.int) -> cython.bint:
-        """Write the region's automaton from ``u`` into ``tb``, as ``RegionTokens`` wants it; ways out into ``ways``.
-
-        States are numbered as they are met, so equal automata give equal tables. False: it is larger than MAX_CELLS.
-        """
-        i: cython.int = 0
-        j: cython.int
-        t: cython.int
-        at: cython.int
-        row: cython.int
-        count: cython.int = 1
-        lo: cython.int = self.rg_off[region]
-        n_classes: cython.int = self.rg_off[region + 1] - lo
-        self.counted = True
-        self.n_ways = 0
-        self.tb_len = 0
-        self.numbering += 1
-        self._number(u, 0)
-        while i < count:
-            if self.tb_len + n_classes > MAX_CELLS:
-                return False
-            at = self.tb_len
-            self._describe(self.st_node[i], region)
-            i += 1
-            row = self.tb[at + 1]
-            self.tb_len = at + 1
-            for j in range(n_classes):
-                t = 0 if row == 0 else self.a.step(row, self.a.cls[self.rg_first[lo + j]])
-                if t != 0:
-                    t = self._number(self.a.row_node[t // self.a.n_classes], count)
-                    if t > count:
-                        count = t
-                self._need_numbers(0, self.tb_len + 1)
-                self.tb[self.tb_len] = t
-                self.tb_len += 1
-        return True
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _build_wide(self, u: cython.int, region: cython.int, x: cython.int) -> cython.int:
-        """The tokens of hole node ``u`` below ``x``, from the tables that all grammars share.
-
-        A loop's count near a bound does not make another automaton: the one of a far count is used, and the tokens
-        and ways out are cut by the rounds they take (``least`` rounds before an end, ``most`` in all).
-        """
-        w: cython.int = self._new_wide()
-        loop: cython.int = self.a.d_loop[self.a.el_d[self.a.n_off[u]]]
-        c: cython.int = self.a.el_c[self.a.n_off[u]]
-        least: cython.int = 0
-        most: cython.int = MANY_ROUNDS
-        if loop >= 0 and self.a.l_rule[loop] != BUDGET and c < FAR_COUNT_LOW:
-            self._find_tokens(w, self._hole_node(self.a.el_d[self.a.n_off[u]], FAR_COUNT_HIGH), region, x)
-            if self.counted:
-                if self.a.l_max[loop] >= 0 and self.a.l_max[loop] - c <= self.a.far:
-                    most = self.a.l_max[loop] - c
-                if self.a.l_min[loop] > c:
-                    least = self.a.l_min[loop] - c
-            else:
-                loop = -1
-                self._find_tokens(w, u, region, x)
-        else:
-            loop = -1
-            self._find_tokens(w, u, region, x)
-        self._enter_wide(w, cython.cast(RegionTokens, self.w_tokens[w]), loop, c, least, most)
-        self.a.memo_put(16 + 3 * self.generation, u, x, w)
-        return w
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _find_tokens(self, w: cython.int, u: cython.int, region: cython.int, x: cython.int) -> cython.int:
-        """Enter the ``RegionTokens`` of ``u`` below ``x`` in ``w_tokens``; sets ``ways`` and ``counted``."""
-        p: cython.int = self.a.memo_get(18 + 3 * self.generation, u, x)
-        if p == -2:
-            if self._explore(u, region):
-                self._locate(w, region, x)
+            self.a.first_classes(u, self.first)
+            if not self.groups.meets(g, self.first):
                 return 0
-            # a large automaton (all letters of all scripts): tokens meet a small part of it, so do without the table
-            p = self.p_len
-            with cython.gil:
-                self._make_own(region, x)
-            self._run_own(cython.cast(RegionTokens, self.p_tokens[p]), u, region)
-            self.p_len = p + 1
-            self.a.memo_put(18 + 3 * self.generation, u, x, p)
-        self._recall(cython.cast(RegionTokens, self.p_tokens[p]))
-        self.w_tokens[w] = self.p_tokens[p]
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _make_own(self, region: cython.int, x: cython.int) -> cython.int:
-        """A ``RegionTokens`` that is not shared, still empty, at the end of ``p_tokens``."""
-        one: RegionTokens = RegionTokens(self.t, self.tables.class_trie(self.t, self.rg_number[region]), x)
-        if self.p_len >= self.p_cap:
-            self.p_cap = 16 if self.p_cap == 0 else self.p_cap * 2
-            if cython.compiled:
-                self.p_tokens = cython.cast(cython.pp_void,
-                                            realloc(self.p_tokens, self.p_cap * cython.sizeof(cython.p_void)))
-            else:
-                self.p_tokens = (self.p_tokens or []) + [None] * (self.p_cap - len(self.p_tokens or []))
-            if not self.p_tokens:
-                raise MemoryError
-        self.kept.append(one)
-        if cython.compiled:
-            self.p_tokens[self.p_len] = cython.cast(cython.p_void, one)
-        else:
-            self.p_tokens[self.p_len] = one
-        return 0
+            self.walk.from_group(g, u, hook)
+        self._take_walk(True)
+        i = self.groups.finish() if hook else UNKNOWN
+        if i == 0 and self.masks.base == NONE and self.masks.n_ex == 0:
+            return 0
+        return self._new_record(self.masks.base, i)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _run_own(self, one: RegionTokens, u: cython.int, region: cython.int) -> cython.int:
-        """Read the class trie with the automaton itself; ``tb`` has two ints for each state that is met."""
-        i: cython.int = 0
-        j: cython.int
-        c: cython.int
-        t: cython.int
-        row: cython.int
-        rounds: cython.int
-        count: cython.int = 1
-        self.counted = True
-        self.n_ways = 0
-        self.tb_len = 0
-        self.numbering += 1
-        self._number(u, 0)
-        self._describe(u, region)
-        if not one.add(one.classes.where[one.root], 1, 0, 0):
-            self._out_of_memory()
-        # al_need is the state's number while the list grows
-        while i < one.n_alive:
-            row = self.tb[2 * one.al_need[i] - 1]
-            rounds = one.al_rounds[i]
-            c = one.al_c[i]
-            i += 1
-            if row == 0:
-                continue
-            for j in range(one.classes.child_off[c], one.classes.child_off[c + 1]):
-                c = one.classes.child[j]
-                t = self.a.step(row, self.a.cls[one.classes.byte[c]])
-                if t == 0:
-                    continue
-                t = self._number(self.a.row_node[t // self.a.n_classes], count)
-                if t > count:
-                    count = t
-                    self._describe(self.st_node[t - 1], region)
-                if not one.add(c, t, 0, rounds + (1 if self.tb[2 * t - 2] & BETWEEN_ROUNDS else 0)):
+    def _record_of(self, g: cython.int, d: cython.int, hook: cython.bint) -> cython.int:
+        """The record of det ``d`` at group ``g``; without ``hook`` its own group may be unknown."""
+        r: cython.int
+        q: cython.int
+        if g == ROOT_GROUP:
+            if d >= self.of_det_cap:
+                self.of_det_cap = 2 * d + 256
+                self.of_det = grow_int(self.of_det, self.of_det_cap)
+                if not self.of_det:
                     self._out_of_memory()
-        for i in range(one.n_alive):
-            t = self.tb[2 * one.al_need[i] - 2]
-            one.al_need[i] = one.al_rounds[i] + (0 if t & BETWEEN_ROUNDS else 1)
-            one.al_way[i] = t & (BETWEEN_ROUNDS - 1)
-        one.counted = self.counted
-        one.n_own = self.n_ways
-        one.ways = grow_int(one.ways, self.n_ways + 1)
-        if not one.ways or not one.finish():
-            self._out_of_memory()
-        for i in range(self.n_ways):
-            one.ways[i] = self.ways[i]
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _recall(self, one: RegionTokens) -> cython.int:
-        i: cython.int
-        self._need_numbers(one.n_own, 0)
-        for i in range(one.n_own):
-            self.ways[i] = one.ways[i]
-        self.n_ways = one.n_own
-        self.counted = one.counted
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _new_wide(self) -> cython.int:
-        w: cython.int = self.w_len
-        if w >= self.w_cap:
-            self.w_cap = 16 if self.w_cap == 0 else self.w_cap * 2
-            self.w_exit = grow_int(self.w_exit, self.w_cap)
-            self.w_nexit = grow_int(self.w_nexit, self.w_cap)
-            if cython.compiled:
-                self.w_row = cython.cast(cython.pp_uint,
-                                         realloc(self.w_row, self.w_cap * cython.sizeof(cython.p_uint)))
-                self.w_tokens = cython.cast(cython.pp_void,
-                                            realloc(self.w_tokens, self.w_cap * cython.sizeof(cython.p_void)))
-            else:
-                self.w_row = (self.w_row or []) + [None] * (self.w_cap - len(self.w_row or []))
-                self.w_tokens = (self.w_tokens or []) + [None] * (self.w_cap - len(self.w_tokens or []))
-            if not (self.w_exit and self.w_nexit and self.w_row and self.w_tokens):
-                self._out_of_memory()
-        return w
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _locate(self, w: cython.int, region: cython.int, x: cython.int) -> cython.int:
-        """Enter the shared ``RegionTokens`` of the table of ``_explore``. Only the first to need one takes the GIL."""
-        number: cython.int = self.rg_number[region]
-        h: cython.ulonglong = hash_cells(number, x, self.tb, self.tb_len)
-        self.w_tokens[w] = self.tables.find(self.tables_seen, number, x, self.tb, self.tb_len, h)
-        if not self.w_tokens[w]:
-            with cython.gil:
-                self._look()
-            self.w_tokens[w] = self.tables.find(self.tables_seen, number, x, self.tb, self.tb_len, h)
-        if not self.w_tokens[w]:
-            with cython.gil:
-                self._obtain(w, number, x, h)
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _look(self) -> cython.int:
-        """Hold the tables' generation, so that what is found in it stays."""
-        seen: cython.int = self.tables_seen
-        self.tables_seen, held = self.tables.current()
-        if self.tables_seen != seen or not self.kept:
-            self.kept.append(held)
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _obtain(self, w: cython.int, number: cython.int, x: cython.int, h: cython.ulonglong) -> cython.int:
-        one: RegionTokens = self.tables.obtain(self.t, number, x, self.tb, self.tb_len, h)
-        self.kept.append(one)
-        if cython.compiled:
-            self.w_tokens[w] = cython.cast(cython.p_void, one)
+            while self.of_det_len <= d:
+                self.of_det[self.of_det_len] = -2
+                self.of_det_len += 1
+            r = self.of_det[d]
         else:
-            self.w_tokens[w] = one
-        return 0
+            r = self.a.memo_get(19 + 5 * self.generation, g, d)
+        if r >= 0:
+            if not hook or self.rc_group[r] != UNKNOWN:
+                return r
+            q = self._record(g, self.r.hole_node(self.a.byte_det(d), 0), True)
+            self.rc_group[r] = self.rc_group[q]
+            return r
+        q = 0
+        if g == ROOT_GROUP:
+            q = self.walk.beside_of(d)
+            if q != 0:
+                r = self.walk.differ(d, q, 0)
+                self.walk.n_excluded = 0
+                if r != 1:
+                    q = 0
+                    if r == 0:
+                        self.walk.side[d] = 0
+        r = self._record_of(g, q, hook) if q != 0 else self._record(g, self.r.hole_node(self.a.byte_det(d), 0), hook)
+        if g == ROOT_GROUP:
+            self.of_det[d] = r
+        else:
+            self.a.memo_put(19 + 5 * self.generation, g, d, r)
+        return r
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _enter_wide(self, w: cython.int, wide: RegionTokens, loop: cython.int, c: cython.int, least: cython.int,
-                    most: cython.int) -> cython.int:
-        """Enter the shared row, and an exit for each of the ``ways`` that something stands at."""
-        k: cython.int
-        v: cython.int
-        rounds: cython.int
-        self.w_row[w] = wide.within(self.t, most)
-        if not self.w_row[w]:
-            self._out_of_memory()
-        self.w_exit[w] = self.x_len
-        for k in range(self.n_ways):
-            v = self.ways[k]
-            if loop < 0 or not self.a.has_frames(v):
-                if wide.has_way(k + 1, least, most):
-                    self._add_exit(w, v, k + 1, least, most)
-                continue
-            # in the middle of a round: how many are done then depends on where
-            for rounds in range(most if most < wide.deepest + 1 else wide.deepest + 1):
-                if wide.has_way(k + 1, rounds, rounds):
-                    self._add_exit(w, self.a.recount(v, loop, c + rounds + 1), k + 1, rounds, rounds)
-        self.w_nexit[w] = self.x_len - self.w_exit[w]
-        self.w_len = w + 1
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _add_exit(self, w: cython.int, v: cython.int, number: cython.int, least: cython.int,
-                  most: cython.int) -> cython.int:
-        e: cython.int = self.x_len
-        if e + 1 > self.x_cap:
-            self.x_cap = 64 if self.x_cap == 0 else self.x_cap * 2
-            self.x_v = grow_int(self.x_v, self.x_cap)
-            self.x_w = grow_int(self.x_w, self.x_cap)
-            self.x_way = grow_int(self.x_way, self.x_cap)
-            self.x_least = grow_int(self.x_least, self.x_cap)
-            self.x_most = grow_int(self.x_most, self.x_cap)
-            if not (self.x_v and self.x_w and self.x_way and self.x_least and self.x_most):
-                self._out_of_memory()
-        self.x_v[e] = v
-        self.x_w[e] = w
-        self.x_way[e] = number
-        self.x_least[e] = least
-        self.x_most[e] = most
-        self.x_len = e + 1
-        return 0
+    def _counted_record(self, g: cython.int, d: cython.int, c: cython.int, hook: cython.bint) -> cython.int:
+        """The same for the loop det ``d`` of a region with count ``c``."""
+        u: cython.int = self.r.hole_node(d, self.r.clamp(self.a.d_loop[d], c))
+        r: cython.int = self.a.memo_get(20 + 5 * self.generation, g, u)
+        q: cython.int
+        if r < 0:
+            r = self._record(g, u, hook)
+            self.a.memo_put(20 + 5 * self.generation, g, u, r)
+        elif hook and self.rc_group[r] == UNKNOWN:
+            q = self._record(g, u, True)
+            self.rc_group[r] = self.rc_group[q]
+        return r
 
     # ---- masks ---------------------------------------------------------------------------------------
 
@@ -1117,35 +366,280 @@ class TokenAutomaton:
     @cython.exceptval(-1, check=False)
     def mask_of(self, node: cython.int) -> cython.int:
         """The id of the node's mask, built if need be."""
+        m: cython.int
+        if self.a.n_mask[node] >= 0:
+            return self.a.n_mask[node]
+        if self._bytes_held() > self.max_mask_bytes:
+            self._forget()
+        self.walk.visited = 0
+        if self.whole:
+            self.walk.from_root(node, False)
+            self._take_walk(False)
+            m = self._finish(node)
+        else:
+            m = self._compose(node)
+        self.a.n_mask[node] = m
+        return m
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _bytes_held(self) -> cython.longlong:
+        return self.masks.bytes_held() + 4 * (
+            cython.cast(cython.longlong, self.rc_pool_len) + self.sg_pool_len + self.groups.pool_len
+            + 4 * self.r.n_lists + 5 * self.rc_used)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _push_place(self, g: cython.int, n: cython.int) -> cython.int:
+        """The threads of node ``n`` have to be read at group ``g``; each pair once."""
+        i: cython.int
+        h: cython.int
+        if self.n_todo >= self.todo_cap:
+            self.todo_cap = 64 if self.todo_cap == 0 else self.todo_cap * 2
+            self.td_g = grow_int(self.td_g, self.todo_cap)
+            self.td_n = grow_int(self.td_n, self.todo_cap)
+            self.met = grow_int(self.met, 4 * self.todo_cap)
+            if not (self.td_g and self.td_n and self.met):
+                self._out_of_memory()
+            for i in range(4 * self.todo_cap):
+                self.met[i] = -1
+            for i in range(self.n_todo):
+                h = self._slot(self.td_g[i], self.td_n[i])
+                self.met[h] = i
+        h = self._slot(g, n)
+        if self.met[h] >= 0:
+            return 0
+        self.met[h] = self.n_todo
+        self.td_g[self.n_todo] = g
+        self.td_n[self.n_todo] = n
+        self.n_todo += 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _slot(self, g: cython.int, n: cython.int) -> cython.int:
+        """Where the table of places has (g, n), or the free slot for it."""
+        size: cython.int = 4 * self.todo_cap
+        h: cython.int = cython.cast(cython.int, mix(mix(g, n), 1) & (size - 1))
+        while self.met[h] >= 0 and not (self.td_g[self.met[h]] == g and self.td_n[self.met[h]] == n):
+            h = (h + 1) & (size - 1)
+        return h
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _clear_places(self) -> cython.void:
+        i: cython.int
+        if self.n_todo * 8 > self.todo_cap:
+            for i in range(4 * self.todo_cap):
+                self.met[i] = -1
+        else:
+            # from the last to the first, so that each is found where it was put
+            i = self.n_todo - 1
+            while i >= 0:
+                self.met[self._slot(self.td_g[i], self.td_n[i])] = -1
+                i -= 1
+        self.n_todo = 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _compose(self, node: cython.int) -> cython.int:
+        """The mask of ``node`` from records."""
+        i: cython.int = 0
+        j: cython.int
+        k: cython.int
+        at: cython.int
+        g: cython.int
+        n: cython.int
+        r: cython.int
+        self._clear_places()  # an exception may have left some
+        self.stamp += 1
+        self.sg_new = self.sg_pool_len
+        self._sign(1 if self.a.is_complete(node) else 0)
+        self._push_place(ROOT_GROUP, node)
+        while i < self.n_todo:
+            g = self.td_g[i]
+            k = self.td_n[i]
+            i += 1
+            self.a.expand(k)
+            for j in range(self.a.n_nexp[k]):
+                at = self.a.n_exp[k] + 5 * j
+                if self.a.exp[at + 2] != 0:
+                    n = self.a.exp[at + 4]
+                    r = self._counted_record(g, self.a.exp[at + 2], self.a.exp[at + 3], n != ROOT_NODE)
+                else:
+                    n = self.a.exp[at + 1]
+                    if not self.a.d_flags[self.a.exp[at]] & 2:
+                        continue
+                    r = self._record_of(g, self.a.exp[at], n != ROOT_NODE)
+                if r == 0:
+                    continue
+                if self.rc_stamp[r] != self.stamp:
+                    self.rc_stamp[r] = self.stamp
+                    if self.rc_len[r] != 0 or self.rc_base[r] != NONE:
+                        self._sign(r)
+                if n != ROOT_NODE and self.rc_group[r] != 0:
+                    self._push_place(self.rc_group[r], n)
+        self._clear_places()
+        if self.n_sets > 0:  # what sets allow depends on the node: not kept
+            i = self._unite(node)
+            self.sg_pool_len = self.sg_new
+            return i
+        return self._signed(node)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _sign(self, r: cython.int) -> cython.int:
+        """Append to the signature in the making."""
+        if self.sg_pool_len >= self.sg_pool_cap:
+            self.sg_pool_cap = 1024 if self.sg_pool_cap == 0 else 2 * self.sg_pool_cap
+            self.sg_pool = grow_int(self.sg_pool, self.sg_pool_cap)
+            if not self.sg_pool:
+                self._out_of_memory()
+        self.sg_pool[self.sg_pool_len] = r
+        self.sg_pool_len += 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _signed(self, node: cython.int) -> cython.int:
+        """The mask of the signature ``sg_pool[sg_new:]``: a known one, or put together now."""
+        length: cython.int = self.sg_pool_len - self.sg_new
         i: cython.int
         j: cython.int
         k: cython.int
-        out: cython.p_uint = self.scratch
-        if self.a.n_mask[node] >= 0:
-            return self.a.n_mask[node]
-        if 4 * (self.pool_len + 4 * self.n_lists) > self.max_mask_bytes:
-            self._forget()
-        if cython.compiled:
-            memset(out, 0, 4 * (self.words + 1))
-        else:
-            for i in range(self.words + 1):
-                out[i] = 0
-        self.visited = 0
-        self._walk(node)
+        h: cython.ulonglong = 99
+        for i in range(length):
+            h = mix(h, self.sg_pool[self.sg_new + i])
+        i = cython.cast(cython.int, h & (self.sg_size - 1))
+        while self.sg_table[i] >= 0:
+            k = self.sg_table[i]
+            if self.sg_len[k] == length:
+                j = 0
+                while j < length and self.sg_pool[self.sg_off[k] + j] == self.sg_pool[self.sg_new + j]:
+                    j += 1
+                if j == length:
+                    self.sg_pool_len = self.sg_new
+                    return self.sg_mask[k]
+            i = (i + 1) & (self.sg_size - 1)
+        k = self._unite(node)
+        if self.sg_used >= self.sg_cap:
+            self.sg_cap = 64 if self.sg_cap == 0 else self.sg_cap * 2
+            self.sg_off = grow_int(self.sg_off, self.sg_cap)
+            self.sg_len = grow_int(self.sg_len, self.sg_cap)
+            self.sg_mask = grow_int(self.sg_mask, self.sg_cap)
+            if not (self.sg_off and self.sg_len and self.sg_mask):
+                self._out_of_memory()
+        self.sg_off[self.sg_used] = self.sg_new
+        self.sg_len[self.sg_used] = length
+        self.sg_mask[self.sg_used] = k
+        self.sg_table[i] = self.sg_used
+        self.sg_used += 1
+        if self.sg_used * 2 > self.sg_size:
+            self._rehash_signatures()
+        return k
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _rehash_signatures(self) -> cython.int:
+        i: cython.int
+        k: cython.int
+        h: cython.ulonglong
+        self.sg_size = self.sg_size * 2
+        self.sg_table = grow_int(self.sg_table, self.sg_size)
+        if not self.sg_table:
+            self._out_of_memory()
+        for i in range(self.sg_size):
+            self.sg_table[i] = -1
+        for k in range(self.sg_used):
+            h = 99
+            for i in range(self.sg_len[k]):
+                h = mix(h, self.sg_pool[self.sg_off[k] + i])
+            i = cython.cast(cython.int, h & (self.sg_size - 1))
+            while self.sg_table[i] >= 0:
+                i = (i + 1) & (self.sg_size - 1)
+            self.sg_table[i] = k
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _unite(self, node: cython.int) -> cython.int:
+        """Put the mask of the records of ``sg_pool[sg_new + 1:]`` together."""
+        i: cython.int
+        j: cython.int
+        r: cython.int
+        b: cython.int
+        base: cython.int = NONE
+        hi: cython.int = self.sg_pool_len
+        for i in range(self.sg_new + 1, hi):
+            b = self.rc_base[self.sg_pool[i]]
+            if b == NONE or b == base:
+                continue
+            base = b if base == NONE else self._united(base, b)
+        self.masks.begin(base)
+        for i in range(self.sg_new + 1, hi):
+            r = self.sg_pool[i]
+            self.masks.room(self.rc_len[r])
+            for j in range(self.rc_off[r], self.rc_off[r] + self.rc_len[r]):
+                self.masks.add(self.rc_pool[j])
+        return self._finish(node)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _united(self, one: cython.int, other: cython.int) -> cython.int:
+        """The base with the bits of two."""
+        lo: cython.int = min(one, other)
+        hi: cython.int = max(one, other)
+        b: cython.int = self.a.memo_get(18 + 5 * self.generation + 1000000000, lo, hi)
+        if b == -2:
+            b = self.masks.united(lo, hi)
+            self.a.memo_put(18 + 5 * self.generation + 1000000000, lo, hi, b)
+        return b
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _finish(self, node: cython.int) -> cython.int:
+        """Tokens with equal bytes, token sets and stop tokens are added, and the mask is stored."""
+        i: cython.int
+        j: cython.int
+        out: cython.p_uint = self.masks.scratch
+        if self.n_sets == 0 and not self.in_scratch:
+            self.masks.room(self.t.n_twins + self.n_stops)
+            for i in range(self.t.n_twins):
+                if self.masks.has(self.t.twins[2 * i]):
+                    self.masks.add(self.t.twins[2 * i + 1])
+            if self.a.is_complete(node):
+                for i in range(self.n_stops):
+                    self.masks.add(self.stops[i])
+            return self.masks.finish()
+        if not self.in_scratch:
+            self.masks.to_scratch()
+        self.in_scratch = False
         for i in range(self.t.n_twins):
             j = self.t.twins[2 * i]
-            k = self.t.twins[2 * i + 1]
-            out[k >> 5] |= ((out[j >> 5] >> (j & 31)) & 1) << (k & 31)
+            if (out[j >> 5] >> (j & 31)) & 1:
+                j = self.t.twins[2 * i + 1]
+                out[j >> 5] |= cython.cast(cython.uint, 1) << (j & 31)
         if self.n_sets > 0:
+            j = self.n_sets * self.words
             for i in range(self.words):
-                out[i] &= ~self.set_rows[self.n_sets * self.words + i]
+                out[i] &= ~self.set_rows[j + i]
             self._mark_token_sets(node)
         if self.a.is_complete(node):
-            for i in range(self.words):
-                out[i] |= self.stop_row[i]
-        i = self._store()
-        self.a.n_mask[node] = i
-        return i
+            for i in range(self.n_stops):
+                j = self.stops[i]
+                out[j >> 5] |= cython.cast(cython.uint, 1) << (j & 31)
+        return self.masks.finish_scratch()
 
     @cython.cfunc
     @cython.nogil
@@ -1157,7 +651,7 @@ class TokenAutomaton:
         p: cython.int
         q: cython.int
         d: cython.int
-        out: cython.p_uint = self.scratch
+        out: cython.p_uint = self.masks.scratch
         self.a.expand(node)
         for i in range(self.a.n_nexp[node]):
             d = self.a.exp[self.a.n_exp[node] + 5 * i]
@@ -1175,169 +669,12 @@ class TokenAutomaton:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _store(self) -> cython.int:
-        """The id of the mask in ``scratch``: content-hashed, a list of ids if few, else a row."""
-        out: cython.p_uint = self.scratch
-        h: cython.ulonglong
-        count: cython.int = 0
-        i: cython.int
-        j: cython.int
-        k: cython.int
-        m: cython.int
-        w: cython.uint
-        n: cython.int
-        for i in range(self.words):
-            w = out[i]
-            w = w - ((w >> 1) & 0x55555555)
-            w = (w & 0x33333333) + ((w >> 2) & 0x33333333)
-            w = (w + (w >> 4)) & 0x0F0F0F0F
-            count += (w & 255) + ((w >> 8) & 255) + ((w >> 16) & 255) + (w >> 24)
-        h = self._hash_scratch(count)
-        j = cython.cast(cython.int, h & (self.mk_table_size - 1))
-        while self.mk_table[j] >= 0:
-            m = self.mk_table[j]
-            if self._same(m, count):
-                return m
-            j = (j + 1) & (self.mk_table_size - 1)
-        m = self.mk_len_used
-        if m >= self.mk_cap:
-            self.mk_cap = 128 if self.mk_cap == 0 else self.mk_cap * 2
-            self.mk_count = grow_int(self.mk_count, self.mk_cap)
-            self.mk_off = grow_int(self.mk_off, self.mk_cap)
-            self.mk_hash = grow_int(self.mk_hash, self.mk_cap)
-            if not (self.mk_count and self.mk_off and self.mk_hash):
-                self._out_of_memory()
-        n = count if count <= LIST_MAX else self.words
-        if self.pool_len + n > self.pool_cap:
-            self.pool_cap = (self.pool_len + n) * 2
-            self.pool = grow_uint(self.pool, self.pool_cap)
-            if not self.pool:
-                self._out_of_memory()
-        self.mk_count[m] = count
-        self.mk_off[m] = self.pool_len
-        self.mk_hash[m] = cython.cast(cython.int, h & 0x7FFFFFFF)
-        if count <= LIST_MAX:
-            n = self.pool_len
-            for i in range(self.words):
-                w = out[i]
-                if w != 0:
-                    for k in range(32):
-                        if (w >> k) & 1:
-                            self.pool[n] = 32 * i + k
-                            n += 1
-            self.pool_len = n
-        else:
-            for i in range(self.words):
-                self.pool[self.pool_len + i] = out[i]
-            self.pool_len += self.words
-        self.mk_table[j] = m
-        self.mk_len_used = m + 1
-        if self.mk_len_used * 2 > self.mk_table_size:
-            self._rehash_masks()
-        return m
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _hash_scratch(self, seed: cython.int) -> cython.ulonglong:
-        """A hash of the row in ``scratch``: four lanes, so that the multiplications overlap."""
-        out: cython.p_uint = self.scratch
-        a: cython.ulonglong = 1 + seed
-        b: cython.ulonglong = 2
-        c: cython.ulonglong = 3
-        d: cython.ulonglong = 4
-        i: cython.int
-        n: cython.int = self.words - (self.words & 3)
-        for i in range(0, n, 4):
-            a = (a ^ out[i]) * 1099511627
-            b = (b ^ out[i + 1]) * 1099511627
-            c = (c ^ out[i + 2]) * 1099511627
-            d = (d ^ out[i + 3]) * 1099511627
-            if not cython.compiled:
-                a &= 0xFFFFFFFFFFFFFFFF
-                b &= 0xFFFFFFFFFFFFFFFF
-                c &= 0xFFFFFFFFFFFFFFFF
-                d &= 0xFFFFFFFFFFFFFFFF
-            a ^= a >> 31
-            b ^= b >> 31
-            c ^= c >> 31
-            d ^= d >> 31
-        for i in range(n, self.words):
-            a = (a ^ out[i]) * 1099511627
-            if not cython.compiled:
-                a &= 0xFFFFFFFFFFFFFFFF
-            a ^= a >> 31
-        a = a ^ (b >> 3) ^ (c >> 7) ^ (d >> 11)
-        return a ^ (a >> 32)
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _rehash_masks(self) -> cython.int:
-        i: cython.int
-        m: cython.int
-        self.mk_table_size = self.mk_table_size * 2
-        self.mk_table = grow_int(self.mk_table, self.mk_table_size)
-        if not self.mk_table:
-            self._out_of_memory()
-        for i in range(self.mk_table_size):
-            self.mk_table[i] = -1
-        for m in range(self.mk_len_used):
-            i = self.mk_hash[m] & (self.mk_table_size - 1)
-            while self.mk_table[i] >= 0:
-                i = (i + 1) & (self.mk_table_size - 1)
-            self.mk_table[i] = m
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _same(self, m: cython.int, count: cython.int) -> cython.bint:
-        """Whether mask ``m`` is the one in ``scratch``, which has ``count`` bits."""
-        out: cython.p_uint = self.scratch
-        i: cython.int
-        k: cython.uint
-        if self.mk_count[m] != count:
-            return False
-        if count <= LIST_MAX:
-            for i in range(count):
-                k = self.pool[self.mk_off[m] + i]
-                if not (out[k >> 5] >> (k & 31)) & 1:
-                    return False
-            return True
-        for i in range(self.words):
-            if out[i] != self.pool[self.mk_off[m] + i]:
-                return False
-        return True
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
     def write_mask(self, node: cython.int, out: cython.p_uint) -> cython.int:
         """Write the node's whole row into ``out``; returns how many tokens are allowed."""
         m: cython.int = self.mask_of(node)
-        i: cython.int
-        k: cython.uint
-        off: cython.int
         if m < 0:
             return -1
-        off = self.mk_off[m]
-        if self.mk_count[m] > LIST_MAX:
-            if cython.compiled:
-                memcpy(out, self.pool + off, 4 * self.words)
-            else:
-                for i in range(self.words):
-                    out[i] = self.pool[off + i]
-        else:
-            if cython.compiled:
-                memset(out, 0, 4 * self.words)
-            else:
-                for i in range(self.words):
-                    out[i] = 0
-            for i in range(self.mk_count[m]):
-                k = self.pool[off + i]
-                out[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
-        return self.mk_count[m]
+        return self.masks.write(m, out)
 
     @cython.cfunc
     @cython.nogil
@@ -1520,7 +857,7 @@ class TokenAutomaton:
         return r
 
     def mask_id(self, handle: cython.longlong):
-        """A number that equal masks share until masks are dropped."""
+        """A number for the mask until masks are dropped: states with the same number have the same mask."""
         m: cython.int
         try:
             with self.a.lock:
@@ -1544,7 +881,7 @@ class TokenAutomaton:
         try:
             with self.a.lock:
                 m = self.mask_of(self.node_of(handle))  # first: it may move the arrays
-                r = self.mk_count[m]
+                r = self.masks.mk_count[m]
             return r
         except BaseException:
             self._recover()
@@ -1553,18 +890,10 @@ class TokenAutomaton:
     def allowed_ids(self, handle: cython.longlong):
         """The allowed ids in order, as a list."""
         m: cython.int
-        i: cython.int
-        found = []
         try:
             with self.a.lock:
                 m = self.mask_of(self.node_of(handle))
-                if self.mk_count[m] <= LIST_MAX:
-                    for i in range(self.mk_count[m]):
-                        found.append(self.pool[self.mk_off[m] + i])
-                else:
-                    for i in range(self.vocab_size):
-                        if (self.pool[self.mk_off[m] + (i >> 5)] >> (i & 31)) & 1:
-                            found.append(i)
+                found = self.masks.ids_of(m)
             return found
         except BaseException:
             self._recover()
@@ -1599,10 +928,10 @@ class TokenAutomaton:
                         while not w & 1:
                             w = w >> 1
                             k += 1
-                    if k < 0 or self.class_off[k + 1] - self.class_off[k] != 1:
+                    if k < 0 or self.walk.class_off[k + 1] - self.walk.class_off[k] != 1:
                         break
                     row = self.a.step(self.a.row_of(node), k)
-                    out.append(self.class_bytes[self.class_off[k]])
+                    out.append(self.walk.class_bytes[self.walk.class_off[k]])
                     node = self.a.row_node[row // self.a.n_classes]
             return bytes(out)
         except BaseException:
@@ -1670,7 +999,7 @@ class TokenAutomaton:
                         raise ThreadLimitReached(self.a.max_threads, -1)
                     if t == 0:
                         return None
-                    out.append(self.class_bytes[self.class_off[k]])
+                    out.append(self.walk.class_bytes[self.walk.class_off[k]])
                     node = self.a.row_node[t // self.a.n_classes]
             return bytes(out)
         except BaseException:
@@ -1698,14 +1027,14 @@ class TokenAutomaton:
                     out.append(k)
                 out.reverse()
                 return bytes(out[:most])
-            if len(before) * self.a.n_classes > self.max_walk_nodes:
+            if len(before) * self.a.n_classes > self.walk.max_walk_nodes:
                 raise WalkLimitReached(len(before))
             for k in range(self.a.n_classes):
                 t = self.a.step(self.a.row_of(node), k)
                 if t != 0:
                     t = self.a.row_node[t // self.a.n_classes]
                     if t not in before:
-                        before[t] = (node, self.class_bytes[self.class_off[k]])
+                        before[t] = (node, self.walk.class_bytes[self.walk.class_off[k]])
                         heappush(heap, (depth + 1 + self.a.n_min[t], -depth - 1, t))
         return None
 
@@ -1752,33 +1081,15 @@ class TokenAutomaton:
         held: cython.longlong
         with self.a.lock:
             held = self.a.memory_bytes()
-            held += 4 * (self.pool_cap + self.n_sets * self.words + 4 * self.list_cap)
+            held += self._bytes_held() + 4 * self.n_sets * self.words
         return held
 
     def counts(self):
         """(epoch, states, rows, masks, regions walked): for benchmarks, limits and tests of the caches."""
         with self.a.lock:
-            found = (self.a.epoch, self.a.n_count, self.a.rows_len // self.a.n_classes, self.mk_len_used, self.w_len)
+            rows: cython.int = self.a.rows_len // self.a.n_classes
+            found = (self.a.epoch, self.a.n_count, rows, self.masks.mk_used, self.r.w_len)
         return found
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _advance(n: cython.int, word: cython.p_int, end: cython.p_int, token: cython.p_int, cls: cython.p_int,
-             rows: cython.p_int, path: cython.p_int, marks: cython.p_uchar) -> cython.int:
-    """One node of a walk: the node to go on with, or ``-1 - n`` if the row is not built yet."""
-    w: cython.int = word[n]
-    d: cython.int = w >> 8
-    t: cython.int = rows[path[d - 1] + cls[w & 255]]
-    if t > 0:
-        path[d] = t
-        marks[token[n]] = 1
-        return n + 1
-    if t == 0:
-        return end[n]
-    return -1 - n
 
 
 @cython.cfunc
@@ -1873,12 +1184,10 @@ def next_many(automata: list, handles: cython.longlong[::1], tokens: cython.int[
 
 
 _COUNTERS = """
-vocab_size words n_sets generation max_mask_bytes max_walk_nodes visited nu_cap st_cap numbering tb_len tb_cap
-n_ways n_tasks task_cap n_rest rest_cap w_len w_cap x_len x_cap n_lists list_cap mk_len_used mk_cap
-mk_table_size tables_seen p_len p_cap small n_runs run_cap run_nodes pool_len pool_cap counted
+vocab_size words n_sets n_stops generation max_mask_bytes whole in_scratch rc_used rc_cap rc_pool_len rc_pool_cap
+of_det_len of_det_cap n_todo todo_cap stamp sg_new sg_used sg_cap sg_size sg_pool_len sg_pool_cap
 """.split()
 _POINTERS = """
-nu nu_gen st_node ways tb rg_off rg_first rg_number class_off class_bytes path path_b path_c path_d run_x
-run_row task_x task_node rest_d rest_n rest_c first w_exit w_nexit x_v x_w x_way x_least x_most xl_len
-mk_count mk_off mk_hash mk_table scratch set_rows stop_row pool w_row xl w_tokens p_tokens marks
+first set_rows stops rc_base rc_off rc_len rc_group rc_stamp rc_pool of_det td_g td_n met sg_off sg_len sg_mask
+sg_table sg_pool
 """.split()

@@ -4,9 +4,9 @@ from typing import Any
 
 from constrained.kernel.automaton import Automaton
 from constrained.kernel.token_trie import TokenTrie
+from constrained.kernel.token_walk import WalkLimitReached as WalkLimitReached
 
 class StaleState(Exception): ...
-class WalkLimitReached(Exception): ...
 
 class TokenAutomaton:
     @property

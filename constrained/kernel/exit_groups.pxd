@@ -1,0 +1,40 @@
+cimport cython
+
+from constrained.kernel.automaton cimport Automaton, _bit, mix, sort_ints
+from constrained.kernel.memory cimport grow_int
+from constrained.kernel.token_trie cimport TokenTrie
+
+cdef class ExitGroups
+cdef int ROOT_GROUP
+
+@cython.final
+cdef class ExitGroups:
+    cdef Automaton a
+    cdef TokenTrie t
+    cdef int n
+    cdef int cap
+    cdef int pool_len
+    cdef int pool_cap
+    cdef int table_size
+    cdef int n_nodes
+    cdef int node_cap
+    cdef int n_exits
+    cdef int exit_cap
+    cdef int* g_off
+    cdef int* g_len
+    cdef int* pool
+    cdef int* table
+    cdef int* nodes
+    cdef int* exits
+    cdef int* count
+    cdef int forget(self) except -1 nogil
+    cdef int _out_of_memory(self) except -1 nogil
+    cdef int _enter(self, int length) except -1 nogil
+    cdef void begin(self) noexcept nogil
+    cdef int add_node(self, int x) except -1 nogil
+    cdef int add_exit(self, int e) except -1 nogil
+    cdef int _sorted_once(self, int* a, int n) noexcept nogil
+    cdef int finish(self) except -1 nogil
+    cdef int _intern(self, int length) except -1 nogil
+    cdef unsigned long long _hash(self, int at, int length) noexcept nogil
+    cdef bint meets(self, int g, int* bits) noexcept nogil

@@ -1,0 +1,84 @@
+cimport cython
+
+from constrained.kernel.automaton cimport Automaton
+from constrained.kernel.memory cimport copy_ints, grow_int
+from constrained.kernel.region_tokens cimport RegionTables, RegionTokens, hash_cells
+from constrained.kernel.token_trie cimport TokenTrie
+
+cdef class HoleRegions
+cdef int HOLE
+cdef int FAR_COUNT_LOW
+cdef int FAR_COUNT_HIGH
+cdef int BETWEEN_ROUNDS
+cdef int BUDGET
+cdef int MAX_CELLS
+cdef int MANY_ROUNDS
+
+@cython.final
+cdef class HoleRegions:
+    cdef Automaton a
+    cdef TokenTrie t
+    cdef RegionTables tables
+    cdef object regions
+    cdef object kept
+    cdef int age
+    cdef int n_regions
+    cdef int nu_cap
+    cdef int st_cap
+    cdef int numbering
+    cdef int tb_len
+    cdef int tb_cap
+    cdef int n_ways
+    cdef int w_len
+    cdef int w_cap
+    cdef int x_len
+    cdef int x_cap
+    cdef int n_lists
+    cdef int list_cap
+    cdef int tables_seen
+    cdef int p_len
+    cdef int p_cap
+    cdef int* nu
+    cdef int* nu_gen
+    cdef int* st_node
+    cdef int* ways
+    cdef int* tb
+    cdef int* rg_off
+    cdef int* rg_first
+    cdef int* rg_number
+    cdef int* w_exit
+    cdef int* w_nexit
+    cdef int* x_v
+    cdef int* x_w
+    cdef int* x_way
+    cdef int* x_least
+    cdef int* x_most
+    cdef int* xl_len
+    cdef unsigned int** w_row
+    cdef int** xl
+    cdef void** w_tokens
+    cdef void** p_tokens
+    cdef bint counted
+    cdef int forget(self) except -1
+    cdef int _out_of_memory(self) except -1 nogil
+    cdef int wide_of(self, int u, int region, int x) except -1 nogil
+    cdef int clamp(self, int loop, int c) noexcept nogil
+    cdef int hole_node(self, int d, int c) except -1 nogil
+    cdef int exit_list(self, int e, int b) except -1 nogil
+    cdef int _gather(self, int e, int b, RegionTokens wide) except -1 nogil
+    cdef int _read_partitions(self) except -1
+    cdef int _need_numbers(self, int count, int cells) except -1 nogil
+    cdef int _number(self, int t, int n) except -1 nogil
+    cdef int _describe(self, int t, int region) except -1 nogil
+    cdef bint _explore(self, int u, int region) except -1 nogil
+    cdef int _build_wide(self, int u, int region, int x) except -1 nogil
+    cdef int _find_tokens(self, int w, int u, int region, int x) except -1 nogil
+    cdef int _make_own(self, int region, int x) except -1
+    cdef int _run_own(self, RegionTokens one, int u, int region) except -1 nogil
+    cdef int _recall(self, RegionTokens one) except -1 nogil
+    cdef int _new_wide(self) except -1 nogil
+    cdef int _locate(self, int w, int region, int x) except -1 nogil
+    cdef int _look(self) except -1
+    cdef int _obtain(self, int w, int number, int x, unsigned long long h) except -1
+    cdef int _enter_wide(self, int w, RegionTokens wide, int loop, int c, int least, int most) except -1 nogil
+    cdef int _add_exit(self, int w, int v, int number, int least, int most) except -1 nogil

@@ -1,0 +1,65 @@
+cimport cython
+
+from constrained.kernel.automaton cimport mix
+from constrained.kernel.memory cimport grow_int, grow_uint
+
+cdef class MaskStore
+cdef int NONE
+cdef int DENSE
+cdef int DELTA_MAX
+cdef int PROMOTED
+
+@cython.final
+cdef class MaskStore:
+    cdef int vocab_size
+    cdef int words
+    cdef int b_len
+    cdef int b_cap
+    cdef int mk_used
+    cdef int mk_cap
+    cdef int table_size
+    cdef int base
+    cdef int n_ex
+    cdef int ex_cap
+    cdef long long rows_held
+    cdef long long pool_cap
+    cdef int pool_len
+    cdef unsigned int** b_row
+    cdef unsigned int** mk_row
+    cdef int* b_count
+    cdef int* b_own
+    cdef int* mk_base
+    cdef int* mk_off
+    cdef int* mk_len
+    cdef int* mk_count
+    cdef int* mk_hash
+    cdef int* mk_uses
+    cdef int* table
+    cdef int* pool
+    cdef int* ex
+    cdef unsigned int* seen
+    cdef unsigned int* scratch
+    cdef void _release(self) noexcept nogil
+    cdef int forget(self) except -1 nogil
+    cdef int _out_of_memory(self) except -1 nogil
+    cdef long long bytes_held(self) noexcept nogil
+    cdef int base_of(self, unsigned int* row) except -1 nogil
+    cdef int own_base(self) except -1 nogil
+    cdef int _new_base(self, unsigned int* row, bint own) except -1 nogil
+    cdef int united(self, int one, int other) except -1 nogil
+    cdef int _bits(self, unsigned int* row) noexcept nogil
+    cdef void _clear_scratch(self) noexcept nogil
+    cdef unsigned int* _copy(self, unsigned int* row) noexcept nogil
+    cdef int begin(self, int base) except -1 nogil
+    cdef int room(self, int more) except -1 nogil
+    cdef bint has(self, int token) noexcept nogil
+    cdef void add(self, int token) noexcept nogil
+    cdef int to_scratch(self) except -1 nogil
+    cdef int finish(self) except -1 nogil
+    cdef bint _same(self, int m) noexcept nogil
+    cdef int _new_mask(self, int base, int count, unsigned long long h, int slot) except -1 nogil
+    cdef int _rehash(self) except -1 nogil
+    cdef int finish_scratch(self) except -1 nogil
+    cdef bint _same_row(self, int m) noexcept nogil
+    cdef unsigned long long _hash_scratch(self, int seed) noexcept nogil
+    cdef int write(self, int m, unsigned int* out) except -1 nogil

@@ -1,0 +1,551 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""The masks of one automaton, each stored once.
+
+A mask is a *base* (a row that many masks have in common, or none) and a few ids more:
+
+    b_row[b], b_count[b]      a base: a row of ``words`` 32-bit words, borrowed or owned, and its set bits
+    mk_base[m]                the base of mask ``m``: NONE, or DENSE where the row is its own
+    mk_off[m], mk_len[m]      its further ids in ``pool``, none of them in the base
+    mk_row[m]                 its whole row, made when it is written the third time: the copy is quicker than the ids
+
+A mask is put together by ``begin(base)``, ``add(id)`` and ``finish``, which finds an equal one by the base and the set
+of ids; so a new mask costs what its ids cost, and a row is touched only where it is written. A mask with more than
+DELTA_MAX ids beside its base is hashed and kept as a row.
+
+Equal ids mean equal masks. (Equal masks of different bases may have two ids.)
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.constrained.kernel.automaton import mix
+    from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
+    from cython.cimports.libc.stdlib import free, realloc
+    from cython.cimports.libc.string import memcpy, memset
+else:
+    from constrained.kernel.automaton import mix
+    from constrained.kernel.memory import grow_int, grow_uint
+
+NONE = cython.declare(cython.int, -1)
+DENSE = cython.declare(cython.int, -2)
+DELTA_MAX = cython.declare(cython.int, 512)
+PROMOTED = cython.declare(cython.int, 64)
+
+
+@cython.final
+@cython.cclass
+class MaskStore:
+    """See the module docstring."""
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            self._release()
+            free(self.b_row)
+            free(self.b_count)
+            free(self.b_own)
+            free(self.mk_base)
+            free(self.mk_off)
+            free(self.mk_len)
+            free(self.mk_count)
+            free(self.mk_hash)
+            free(self.mk_uses)
+            free(self.mk_row)
+            free(self.table)
+            free(self.pool)
+            free(self.ex)
+            free(self.seen)
+            free(self.scratch)
+
+    else:
+
+        def __new__(cls, *args):
+            self = object.__new__(cls)
+            for name in _COUNTERS:
+                setattr(self, name, 0)
+            for name in _POINTERS:
+                setattr(self, name, None)
+            return self
+
+    def __init__(self, vocab_size: cython.int):
+        i: cython.int
+        self.vocab_size = vocab_size
+        self.words = (vocab_size + 31) // 32
+        self.seen = grow_uint(self.seen, self.words + 1)
+        self.scratch = grow_uint(self.scratch, self.words + 1)
+        if not (self.seen and self.scratch):
+            raise MemoryError
+        for i in range(self.words + 1):
+            self.seen[i] = 0
+            self.scratch[i] = 0
+        self.forget()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _release(self) -> cython.void:
+        """Free the rows that are owned."""
+        i: cython.int
+        if cython.compiled:
+            for i in range(self.b_len):
+                if self.b_own[i]:
+                    free(self.b_row[i])
+            for i in range(self.mk_used):
+                free(self.mk_row[i])
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def forget(self) -> cython.int:
+        """Drop all masks and bases."""
+        i: cython.int
+        self._release()
+        self.b_len = 0
+        self.mk_used = 0
+        self.pool_len = 0
+        self.pool_cap = 0
+        self.rows_held = 0
+        if cython.compiled:
+            free(self.pool)
+            self.pool = cython.NULL
+        else:
+            self.pool = None
+        self.table_size = 256
+        self.table = grow_int(self.table, self.table_size)
+        if not self.table:
+            self._out_of_memory()
+        for i in range(self.table_size):
+            self.table[i] = -1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _out_of_memory(self) -> cython.int:
+        with cython.gil:
+            raise MemoryError("the masks could not grow")
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def bytes_held(self) -> cython.longlong:
+        """Bytes of the ids and of the rows that are owned."""
+        return 4 * (self.pool_len + 6 * self.mk_used + self.rows_held * self.words)
+
+    # ---- bases ---------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def base_of(self, row: cython.p_uint) -> cython.int:
+        """The base with a borrowed row: it must stay where it is until ``forget``."""
+        i: cython.int
+        for i in range(self.b_len):
+            if self.b_row[i] == row:
+                return i
+        return self._new_base(row, False)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def own_base(self) -> cython.int:
+        """A new base with a copy of ``scratch``, which is cleared."""
+        row: cython.p_uint = self._copy(self.scratch)
+        self._clear_scratch()
+        if not row:
+            self._out_of_memory()
+        return self._new_base(row, True)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _new_base(self, row: cython.p_uint, own: cython.bint) -> cython.int:
+        b: cython.int = self.b_len
+        if b >= self.b_cap:
+            self.b_cap = 16 if self.b_cap == 0 else self.b_cap * 2
+            self.b_count = grow_int(self.b_count, self.b_cap)
+            self.b_own = grow_int(self.b_own, self.b_cap)
+            if cython.compiled:
+                self.b_row = cython.cast(cython.pp_uint,
+                                         realloc(self.b_row, self.b_cap * cython.sizeof(cython.p_uint)))
+            else:
+                self.b_row = (self.b_row or []) + [None] * (self.b_cap - len(self.b_row or []))
+            if not (self.b_count and self.b_own and self.b_row):
+                self._out_of_memory()
+        self.b_row[b] = row
+        self.b_own[b] = own
+        self.b_count[b] = self._bits(row)
+        self.b_len = b + 1
+        return b
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def united(self, one: cython.int, other: cython.int) -> cython.int:
+        """A new base with the bits of two."""
+        i: cython.int
+        a: cython.p_uint = self.b_row[one]
+        b: cython.p_uint = self.b_row[other]
+        for i in range(self.words):
+            self.scratch[i] = a[i] | b[i]
+        return self.own_base()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _bits(self, row: cython.p_uint) -> cython.int:
+        """The set bits of a row."""
+        i: cython.int
+        w: cython.uint
+        count: cython.int = 0
+        for i in range(self.words):
+            w = row[i]
+            w = w - ((w >> 1) & 0x55555555)
+            w = (w & 0x33333333) + ((w >> 2) & 0x33333333)
+            w = (w + (w >> 4)) & 0x0F0F0F0F
+            count += (w & 255) + ((w >> 8) & 255) + ((w >> 16) & 255) + (w >> 24)
+        return count
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _clear_scratch(self) -> cython.void:
+        i: cython.int
+        if cython.compiled:
+            memset(self.scratch, 0, 4 * (self.words + 1))
+        else:
+            for i in range(self.words + 1):
+                self.scratch[i] = 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _copy(self, row: cython.p_uint) -> cython.p_uint:
+        """An owned copy of a row; NULL when memory is out."""
+        i: cython.int
+        made: cython.p_uint = grow_uint(cython.NULL if cython.compiled else None, self.words + 1)
+        if not made:
+            return made
+        if cython.compiled:
+            memcpy(made, row, 4 * self.words)
+        else:
+            for i in range(self.words):
+                made[i] = row[i]
+        self.rows_held += 1
+        return made
+
+    # ---- putting a mask together ---------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def begin(self, base: cython.int) -> cython.int:
+        """Start with the bits of a base, or NONE."""
+        i: cython.int
+        for i in range(self.n_ex):  # what an exception has left
+            self.seen[self.ex[i] >> 5] = 0
+        self.base = base
+        self.n_ex = 0
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def room(self, more: cython.int) -> cython.int:
+        """Room for so many calls of ``add``."""
+        if self.n_ex + more > self.ex_cap:
+            self.ex_cap = 2 * (self.n_ex + more) + 256
+            self.ex = grow_int(self.ex, self.ex_cap)
+            if not self.ex:
+                self._out_of_memory()
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def has(self, token: cython.int) -> cython.bint:
+        """Whether the mask in the making allows a token."""
+        if (self.seen[token >> 5] >> (token & 31)) & 1:
+            return True
+        return self.base >= 0 and (self.b_row[self.base][token >> 5] >> (token & 31)) & 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add(self, token: cython.int) -> cython.void:
+        """Allow a token. There must be ``room``."""
+        if not self.has(token):
+            self.seen[token >> 5] |= cython.cast(cython.uint, 1) << (token & 31)
+            self.ex[self.n_ex] = token
+            self.n_ex += 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def to_scratch(self) -> cython.int:
+        """The mask in the making becomes a row in ``scratch``."""
+        i: cython.int
+        row: cython.p_uint
+        for i in range(self.n_ex):
+            self.scratch[self.ex[i] >> 5] |= cython.cast(cython.uint, 1) << (self.ex[i] & 31)
+        if self.base >= 0:
+            row = self.b_row[self.base]
+            for i in range(self.words):
+                self.scratch[i] |= row[i]
+        return self.begin(NONE)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def finish(self) -> cython.int:
+        """The id of the mask that was put together."""
+        i: cython.int
+        m: cython.int
+        h: cython.ulonglong = 0
+        if self.n_ex > DELTA_MAX:
+            self.to_scratch()
+            return self.finish_scratch()
+        for i in range(self.n_ex):  # in any order
+            h += mix(0x5DEECE66, self.ex[i])
+        if not cython.compiled:
+            h &= 0xFFFFFFFFFFFFFFFF
+        h = mix(mix(h, self.base), self.n_ex)
+        i = cython.cast(cython.int, h & (self.table_size - 1))
+        while self.table[i] >= 0:
+            m = self.table[i]
+            if self._same(m):
+                self.begin(NONE)
+                return m
+            i = (i + 1) & (self.table_size - 1)
+        m = self._new_mask(self.base, self.n_ex + (self.b_count[self.base] if self.base >= 0 else 0), h, i)
+        if self.pool_len + self.n_ex > self.pool_cap:
+            self.pool_cap = (self.pool_len + self.n_ex) * 2 + 256
+            self.pool = grow_int(self.pool, self.pool_cap)
+            if not self.pool:
+                self._out_of_memory()
+        self.mk_off[m] = self.pool_len
+        self.mk_len[m] = self.n_ex
+        for i in range(self.n_ex):
+            self.pool[self.pool_len + i] = self.ex[i]
+        self.pool_len += self.n_ex
+        self.begin(NONE)
+        self.mk_used = m + 1
+        if self.mk_used * 2 > self.table_size:
+            self._rehash()
+        return m
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _same(self, m: cython.int) -> cython.bint:
+        """Whether mask ``m`` is the one in the making."""
+        i: cython.int
+        k: cython.int
+        if self.mk_base[m] != self.base or self.mk_len[m] != self.n_ex:
+            return False
+        for i in range(self.mk_off[m], self.mk_off[m] + self.n_ex):
+            k = self.pool[i]
+            if not (self.seen[k >> 5] >> (k & 31)) & 1:
+                return False
+        return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _new_mask(self, base: cython.int, count: cython.int, h: cython.ulonglong, slot: cython.int) -> cython.int:
+        """Room for one more mask; ``mk_used`` counts it when its maker is done."""
+        m: cython.int = self.mk_used
+        if m >= self.mk_cap:
+            self.mk_cap = 128 if self.mk_cap == 0 else self.mk_cap * 2
+            self.mk_base = grow_int(self.mk_base, self.mk_cap)
+            self.mk_off = grow_int(self.mk_off, self.mk_cap)
+            self.mk_len = grow_int(self.mk_len, self.mk_cap)
+            self.mk_count = grow_int(self.mk_count, self.mk_cap)
+            self.mk_hash = grow_int(self.mk_hash, self.mk_cap)
+            self.mk_uses = grow_int(self.mk_uses, self.mk_cap)
+            if cython.compiled:
+                self.mk_row = cython.cast(cython.pp_uint,
+                                          realloc(self.mk_row, self.mk_cap * cython.sizeof(cython.p_uint)))
+            else:
+                self.mk_row = (self.mk_row or []) + [None] * (self.mk_cap - len(self.mk_row or []))
+            if not (self.mk_base and self.mk_off and self.mk_len and self.mk_count and self.mk_hash and self.mk_uses
+                    and self.mk_row):
+                self._out_of_memory()
+        self.mk_base[m] = base
+        self.mk_off[m] = 0
+        self.mk_len[m] = 0
+        self.mk_count[m] = count
+        self.mk_hash[m] = cython.cast(cython.int, h & 0x7FFFFFFF)
+        self.mk_uses[m] = 0
+        self.mk_row[m] = cython.NULL if cython.compiled else None
+        self.table[slot] = m
+        return m
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _rehash(self) -> cython.int:
+        i: cython.int
+        m: cython.int
+        self.table_size = self.table_size * 2
+        self.table = grow_int(self.table, self.table_size)
+        if not self.table:
+            self._out_of_memory()
+        for i in range(self.table_size):
+            self.table[i] = -1
+        for m in range(self.mk_used):
+            i = self.mk_hash[m] & (self.table_size - 1)
+            while self.table[i] >= 0:
+                i = (i + 1) & (self.table_size - 1)
+            self.table[i] = m
+        return 0
+
+    # ---- masks that are rows -------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def finish_scratch(self) -> cython.int:
+        """The id of the mask whose row is ``scratch``, which is cleared."""
+        count: cython.int = self._bits(self.scratch)
+        i: cython.int
+        k: cython.int
+        m: cython.int
+        w: cython.uint
+        h: cython.ulonglong
+        if count <= DELTA_MAX:
+            self.begin(NONE)
+            self.room(count)
+            for i in range(self.words):
+                w = self.scratch[i]
+                if w != 0:
+                    for k in range(32):
+                        if (w >> k) & 1:
+                            self.add(32 * i + k)
+            self._clear_scratch()
+            return self.finish()
+        h = self._hash_scratch(count)
+        i = cython.cast(cython.int, h & (self.table_size - 1))
+        while self.table[i] >= 0:
+            m = self.table[i]
+            if self.mk_base[m] == DENSE and self.mk_count[m] == count and self._same_row(m):
+                self._clear_scratch()
+                return m
+            i = (i + 1) & (self.table_size - 1)
+        m = self._new_mask(DENSE, count, h, i)
+        self.mk_row[m] = self._copy(self.scratch)
+        self._clear_scratch()
+        if not self.mk_row[m]:
+            self.table[i] = -1
+            self._out_of_memory()
+        self.mk_used = m + 1
+        if self.mk_used * 2 > self.table_size:
+            self._rehash()
+        return m
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _same_row(self, m: cython.int) -> cython.bint:
+        i: cython.int
+        row: cython.p_uint = self.mk_row[m]
+        for i in range(self.words):
+            if row[i] != self.scratch[i]:
+                return False
+        return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _hash_scratch(self, seed: cython.int) -> cython.ulonglong:
+        """A hash of the row in ``scratch``: four lanes, so that the multiplications overlap."""
+        out: cython.p_uint = self.scratch
+        a: cython.ulonglong = 1 + seed
+        b: cython.ulonglong = 2
+        c: cython.ulonglong = 3
+        d: cython.ulonglong = 4
+        i: cython.int
+        n: cython.int = self.words - (self.words & 3)
+        for i in range(0, n, 4):
+            a = (a ^ out[i]) * 1099511627
+            b = (b ^ out[i + 1]) * 1099511627
+            c = (c ^ out[i + 2]) * 1099511627
+            d = (d ^ out[i + 3]) * 1099511627
+            if not cython.compiled:
+                a &= 0xFFFFFFFFFFFFFFFF
+                b &= 0xFFFFFFFFFFFFFFFF
+                c &= 0xFFFFFFFFFFFFFFFF
+                d &= 0xFFFFFFFFFFFFFFFF
+            a ^= a >> 31
+            b ^= b >> 31
+            c ^= c >> 31
+            d ^= d >> 31
+        for i in range(n, self.words):
+            a = (a ^ out[i]) * 1099511627
+            if not cython.compiled:
+                a &= 0xFFFFFFFFFFFFFFFF
+            a ^= a >> 31
+        a = a ^ (b >> 3) ^ (c >> 7) ^ (d >> 11)
+        return a ^ (a >> 32)
+
+    # ---- reading masks -------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def write(self, m: cython.int, out: cython.p_uint) -> cython.int:
+        """Write the whole row of a mask; returns how many tokens are allowed."""
+        i: cython.int
+        k: cython.uint
+        row: cython.p_uint = self.mk_row[m]
+        more: cython.p_int
+        if not row and self.mk_base[m] >= 0:
+            row = self.b_row[self.mk_base[m]]
+        if cython.compiled:
+            if row:
+                memcpy(out, row, 4 * self.words)
+            else:
+                memset(out, 0, 4 * self.words)
+        else:
+            for i in range(self.words):
+                out[i] = row[i] if row else 0
+        if not self.mk_row[m]:
+            more = self.pool
+            for i in range(self.mk_off[m], self.mk_off[m] + self.mk_len[m]):
+                k = more[i]
+                out[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
+            if self.mk_len[m] > PROMOTED:
+                self.mk_uses[m] += 1
+                if self.mk_uses[m] == 3:
+                    self.mk_row[m] = self._copy(out)
+        return self.mk_count[m]
+
+    def ids_of(self, m: cython.int):
+        """The ids of a mask in order, as a list."""
+        i: cython.int
+        row: cython.p_uint = self.mk_row[m]
+        found = []
+        if not row:
+            for i in range(self.mk_off[m], self.mk_off[m] + self.mk_len[m]):
+                found.append(self.pool[i])
+            if self.mk_base[m] >= 0:
+                row = self.b_row[self.mk_base[m]]
+        if row:
+            for i in range(self.vocab_size):
+                if (row[i >> 5] >> (i & 31)) & 1:
+                    found.append(i)
+        found.sort()
+        return found
+
+
+_COUNTERS = """
+vocab_size words b_len b_cap mk_used mk_cap table_size pool_len pool_cap rows_held base n_ex ex_cap
+""".split()
+_POINTERS = """
+b_row b_count b_own mk_base mk_off mk_len mk_count mk_hash mk_uses mk_row table pool ex seen scratch
+""".split()
