@@ -10,6 +10,7 @@ Raises :class:`AnnotationError` for what is no type, and says what to write inst
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from constrained.frontends.json_schema.coverage import CoverageReport, coverage
 from constrained.frontends.python_types import type_schema
 from constrained.frontends.python_types.adapters import adapter_of
 from constrained.grammar.ir import TokenReference, walk
-from constrained.typed.errors import AnnotationError, OutputError
+from constrained.typed.errors import AnnotationError, OutputError, ToolError
 from constrained.typed.outline import outline
 from constrained.typed.partial_captures import JsonCaptures, TextCaptures
 from constrained.typed.types import WHOLE, JsonSchema, Regex, TextType
@@ -140,13 +141,27 @@ def _make(annotation: Any) -> OutputType:
     if isinstance(annotation, JsonSchema):
         return _json(annotation, annotation.schema, Grammar.from_json_schema(annotation.schema, **JSON_LAYOUT),
                      _read_json, annotation.schema)
+    if inspect.isfunction(annotation) or inspect.ismethod(annotation):
+        return _make(_arguments(annotation))
+    if callable(getattr(annotation, "to_schema", None)) and not isinstance(annotation, type):  # genson's builders
+        return _make(JsonSchema(annotation.to_schema()))
     _refuse(annotation)
     schema, grammar, read = _python_type(annotation)
     return _json(annotation, schema, grammar, read, adapter_of(annotation))
 
 
+def _arguments(function: Any) -> Any:
+    """The type of a function's arguments: a dict by their names."""
+    from constrained.typed.tools import arguments_type  # which needs output types itself
+
+    try:
+        return arguments_type(function)
+    except ToolError as error:
+        raise AnnotationError(str(error)) from None
+
+
 def text_type_of(annotation: Any) -> TextType | None:
-    """Plain text types, also as ``Annotated[str, Regex(...)]``, ``re.compile(...)`` and outlines' terms."""
+    """Plain text types, also as ``Annotated[str, Regex(...)]`` and ``re.compile(...)``."""
     if isinstance(annotation, TextType):
         return annotation
     if get_origin(annotation) is Annotated and get_args(annotation)[0] is str:

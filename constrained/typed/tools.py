@@ -34,7 +34,7 @@ from constrained.typed.function import local_names
 from constrained.typed.results import ToolCall
 from constrained.typed.threads import in_thread
 
-__all__ = ["Tool", "ToolResult", "as_tools", "make_tool", "tool", "tool_dicts"]
+__all__ = ["Tool", "ToolResult", "arguments_type", "as_tools", "make_tool", "tool", "tool_dicts"]
 
 MAX_RESULT = 100_000
 """Characters of a result that go to the model; a longer one is cut, and says so."""
@@ -170,6 +170,13 @@ def make_tool(function: Any, names: Mapping[str, Any], name: str | None = None, 
         raise ToolError(f"the parameters of {called}: {error}") from None
     return Tool(called, description or documented.description or None, _inlined(schema, defaults), function, timeout,
                 strict, adapter, positional)
+
+
+def arguments_type(function: Any) -> Any:
+    """The arguments of a function as a TypedDict, for values that are such arguments. Raises :class:`ToolError`."""
+    called = str(getattr(function, "__name__", "function"))
+    fields, required, _, _ = _parameters(function, called, {}, parse_docstring(function.__doc__).parameters)
+    return _arguments_type(called, fields, required)
 
 
 def _parameters(function: Any, called: str, names: Mapping[str, Any], described: Mapping[str, str]

@@ -146,6 +146,26 @@ def test_json_schema_gives_plain_json(tiny: LLM) -> None:
     assert JsonSchema(json.dumps(schema)) == JsonSchema(schema)
 
 
+def test_a_function_and_a_builder_are_types(tiny: LLM) -> None:
+    def book(title: str, pages: int = 1, *, tags: list[Literal["a", "b"]]) -> None:
+        """Book.
+
+        Args:
+            title: of the book
+        """
+
+    class Builder:
+        def to_schema(self) -> Any:
+            return {"type": "object", "properties": {"x": {"enum": [1, 2]}}, "required": ["x"]}
+
+    value = tiny.generate("x", book, temperature=1.0, seed=2, max_tokens=60).output
+    assert isinstance(value["title"], str) and set(value["tags"]) <= {"a", "b"} and next(iter(value)) == "title"
+    assert "<string: of the book>" in messages(tiny, "x", book)[0]["content"]
+    assert tiny.generate("x", Builder()).output in ({"x": 1}, {"x": 2})
+    with pytest.raises(AnnotationError, match="the parameter x of <lambda> has no type"):
+        tiny.generate("x", lambda x: x)
+
+
 @pytest.mark.parametrize(("kind", "words"), [
     (object, "Any says nothing"), (Any, "JsonSchema(True)"), ({"type": "object"}, "JsonSchema(schema)"),
     ("yes|no", "Regex"), (["a", "b"], "Choice"), (threading.Lock, "no type that values"),
