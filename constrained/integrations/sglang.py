@@ -35,8 +35,8 @@ ANY_JSON = "$$ANY$$"
 
 
 class Masks:
-    """What SGLang does with bitmasks (int32 ``[batch, ceil(V / 32)]``). It asks requests for it, and the backend where a
-    request that still reasons has no grammar yet."""
+    """What SGLang does with bitmasks (int32 ``[batch, ceil(V / 32)]``). It asks requests for it, and the backend where
+    a request that still reasons has no grammar yet."""
 
     @staticmethod
     def allocate_vocab_mask(vocab_size: int, batch_size: int, device: object) -> torch.Tensor:
