@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from constrained.engine.compiled import CompiledGrammar
 from constrained.engine.matcher import GrammarMatcher
 from constrained.errors import ConstrainedError
+from constrained.masks.bitmask import bitmask_row
 from constrained.vocabulary import TokenizerInfo
+
+if TYPE_CHECKING:
+    import torch
+
+log = logging.getLogger("constrained.integrations")
 
 
 class Compiled(Protocol):
@@ -44,6 +51,30 @@ class MatcherFactory(Protocol):
     """A compiled grammar of a second backend: it makes its own matchers."""
 
     def new_matcher(self) -> Matcher: ...
+
+
+def fill_or_end(matcher: Matcher, bitmask: torch.Tensor, row: int) -> ConstrainedError | None:
+    """Write what may follow to ``bitmask[row]`` (int32 ``[rows, words]``, on the CPU).
+
+    Where the grammar fails (one of its limits) only its stop tokens are allowed, so that its request ends and the
+    others of the engine go on; the error is logged and returned.
+    """
+    try:
+        matcher.fill_next_token_bitmask(bitmask, row)
+    except ConstrainedError as error:
+        log.warning("a grammar failed, its request ends: %s", error)
+        end_only(matcher, bitmask, row)
+        return error
+    return None
+
+
+def end_only(matcher: Matcher, bitmask: torch.Tensor, row: int) -> None:
+    """Allow the stop tokens and nothing else in ``bitmask[row]``."""
+    import torch
+
+    words = bitmask_row(matcher.stop_token_ids, matcher.compiled.tokenizer_info.vocab_size)
+    bitmask[row].zero_()
+    bitmask[row, : len(words)] = torch.from_numpy(words)
 
 
 def new_matcher(grammar: object) -> Matcher:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 from constrained.api.compiler import GrammarCompiler
 from constrained.engine.matcher import GrammarMatcher
 from constrained.errors import ConstrainedError
+from constrained.integrations.protocol import fill_or_end
 from constrained.integrations.requests import compile_request
 from constrained.masks import allocate_token_bitmask, apply_token_bitmask_inplace, reset_token_bitmask
 from constrained.vocabulary import TokenizerInfo
@@ -92,7 +93,7 @@ class GrammarObject(Masks):
         return type(self)(fresh, self.key)
 
     def fill_vocab_mask(self, vocab_mask: torch.Tensor, idx: int) -> None:
-        self.matcher.fill_next_token_bitmask(vocab_mask, idx)
+        fill_or_end(self.matcher, vocab_mask, idx)
 
     @staticmethod
     def fill_vocab_mask_batched(entries: Iterable[Any], vocab_mask: torch.Tensor) -> None:

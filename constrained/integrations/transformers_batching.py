@@ -22,7 +22,6 @@ constrained request and pass, on the CPU, while the device waits.
 from __future__ import annotations
 
 import copy
-import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -35,13 +34,10 @@ from transformers.generation.continuous_batching.requests import FutureRequestSt
 from transformers.generation.continuous_batching.utils import WorkloadHints
 
 from constrained.errors import ConstrainedError
-from constrained.integrations.protocol import Matcher, new_matcher
+from constrained.integrations.protocol import Matcher, end_only, fill_or_end, new_matcher
 from constrained.masks import allocate_token_bitmask, apply_token_bitmask_inplace
-from constrained.masks.bitmask import bitmask_row
 
 __all__ = ["BatchingProcessor", "RequestGrammar", "continuous_batching", "generate_batch"]
-
-log = logging.getLogger("constrained.integrations")
 
 GRAMMAR = "grammar"
 """The argument of ``add_request``."""
@@ -81,15 +77,10 @@ class RequestGrammar:
 
     def fill(self, generated: Sequence[int], bitmask: Any, row: int) -> None:
         """Write what may follow ``generated`` to ``bitmask[row]``; the stop tokens where nothing may."""
-        if self.error is None:
-            try:
-                if self._follow(generated):
-                    self._matcher.fill_next_token_bitmask(bitmask, row)
-                    return
-            except ConstrainedError as error:
-                log.warning("a grammar failed, its request ends: %s", error)
-                self.error = error
-        bitmask[row] = torch.from_numpy(bitmask_row(self.stop_token_ids, self.vocab_size))
+        if self.error is None and self._follow(generated):
+            self.error = fill_or_end(self._matcher, bitmask, row)
+        else:
+            end_only(self._matcher, bitmask, row)
 
     def _follow(self, generated: Sequence[int]) -> bool:
         """Bring the matcher to the end of ``generated``; False where the text has ended before."""
@@ -131,9 +122,9 @@ class BatchingProcessor(ContinuousBatchingLogitsProcessor):  # type: ignore[misc
         made = allocate_token_bitmask(len(requests_with_new_token), size) if found else None
         for row, state, grammar in found:
             words = (grammar.vocab_size + 31) // 32
-            assert made is not None
+            assert isinstance(made, torch.Tensor)
+            made[row].zero_()  # ids beyond this grammar's vocabulary
             grammar.fill(generated_ids(state), made[:, :words], row)
-            made[row, words:] = 0
         self._bitmask = made  # type: ignore[assignment]
         return torch.zeros(len(requests_with_new_token), dtype=torch.int32)
 

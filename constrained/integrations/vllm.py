@@ -6,7 +6,8 @@ would make one, and checks requests with our front ends where vLLM would ask XGr
 we can enforce is not refused, and one that we cannot is an error of the client (400). Installing a package must not
 change a server: ``register`` does nothing unless ``CONSTRAINED_VLLM=1`` is set.
 
-The processor is for programs that build their own engine: ``LLM(logits_processors=[logits_processor_class()])`` and
+The processor is for programs that build their own engine: ``LLM(logits_processors=[logits_processor_class()])`` (or
+``--logits-processors constrained.integrations.vllm:LogitsProcessor``) and
 ``SamplingParams(extra_args={"constrained_regex": "..."})``. One class serves the V1 runner (the host knows the tokens)
 and the V2 runner (the device does: a step waits for them, so prefer the backend there).
 
@@ -16,7 +17,9 @@ Classes are made over vLLM's own base classes when it is there (``make_backend``
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
+import logging
 import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -24,6 +27,7 @@ from typing import TYPE_CHECKING, Any, cast
 from constrained.api.compiler import GrammarCompiler
 from constrained.engine.matcher import GrammarMatcher
 from constrained.errors import ConstrainedError
+from constrained.integrations.protocol import end_only, fill_or_end
 from constrained.integrations.requests import KINDS, check_request, compile_request
 from constrained.masks import allocate_token_bitmask, apply_token_bitmask_inplace
 from constrained.vocabulary import TokenizerInfo
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
     import torch
 
 __all__ = ["SWITCH", "logits_processor_class", "make_backend", "make_processor", "register"]
+
+log = logging.getLogger("constrained.integrations")
 
 SWITCH = "CONSTRAINED_VLLM"
 PREFIX = "constrained_"
@@ -64,7 +70,7 @@ class Grammar:
         self.matcher.rollback(num_tokens)
 
     def fill_bitmask(self, bitmask: torch.Tensor, batch_index: int) -> None:
-        self.matcher.fill_next_token_bitmask(bitmask, batch_index)
+        fill_or_end(self.matcher, bitmask, batch_index)
 
     def is_terminated(self) -> bool:
         return self.matcher.is_terminated()
@@ -178,29 +184,40 @@ def _extra(params: Any) -> tuple[str, str] | None:
 
 
 class Row:
-    """The matcher of one request and how many of its output tokens it has taken."""
+    """The matcher of one request and how many of its output tokens it has taken.
 
-    __slots__ = ("matcher", "taken")
+    A processor that raises ends vLLM's engine with every request in it, so a row that fails is marked ``failed``, may
+    only end, and says why in the log.
+    """
 
-    def __init__(self, matcher: GrammarMatcher) -> None:
+    __slots__ = ("failed", "matcher", "taken")
+
+    def __init__(self, matcher: GrammarMatcher, *, failed: bool = False) -> None:
         self.matcher = matcher
         self.taken = 0
+        self.failed = failed
 
     def follow(self, output: Sequence[int]) -> None:
         """Bring the matcher to the end of ``output``; tokens that were taken back are rolled back."""
         if len(output) < self.taken:
             self.matcher.rollback(self.taken - len(output))
             self.taken = len(output)
-        for token in output[self.taken :]:
+        for token in () if self.failed else output[self.taken :]:
             if token == PLACEHOLDER:
-                raise RuntimeError("vLLM does not tell its logits processors the tokens under asynchronous scheduling; "
-                                   "start it with --no-async-scheduling, or use the backend (CONSTRAINED_VLLM=1)")
+                self._fail("vLLM does not tell its logits processors the tokens under asynchronous scheduling; start "
+                           "it with --no-async-scheduling, or use the backend (CONSTRAINED_VLLM=1)")
+                return
             if self.matcher.is_terminated():
                 return
             if not self.matcher.accept_token(token):
-                raise RuntimeError(f"token {token} was generated but its grammar does not allow it: another logits "
-                                   "processor or a forced token overrules the constraint")
+                self._fail(f"token {token} was generated but its grammar does not allow it: another logits processor "
+                           "or a forced token overrules the constraint")
+                return
             self.taken += 1
+
+    def _fail(self, reason: str) -> None:
+        log.error("a constrained request ends: %s", reason)
+        self.failed = True
 
 
 class Processor:
@@ -230,7 +247,13 @@ class Processor:
 
     def _new_row(self, params: Any) -> Row | None:
         asked = _extra(params)
-        return None if asked is None else Row(GrammarMatcher(compile_request(self.compiler, *asked)))
+        if asked is None:
+            return None
+        try:
+            return Row(GrammarMatcher(compile_request(self.compiler, *asked)))
+        except ConstrainedError as error:  # what ``validate_params`` cannot see without the vocabulary
+            log.error("a constrained request ends: %s", error)
+            return Row(GrammarMatcher(self.compiler.compile_regex("")), failed=True)
 
     # V1: rows are places in the batch, and the lists of output tokens are vLLM's own
 
@@ -272,10 +295,10 @@ class Processor:
         if ctx is None:
             for index, row in self.rows.items():
                 row.follow(self.outputs[index])
-            self._mask(logits, [(index, row.matcher) for index, row in self.rows.items()])
+            self._mask(logits, [(index, row.matcher, row.failed) for index, row in self.rows.items()])
             return logits
         state = self.request_state
-        wanted: list[tuple[int, GrammarMatcher]] = []
+        wanted: list[tuple[int, GrammarMatcher, bool]] = []
         forks: dict[int, GrammarMatcher] = {}
         places, fed = ctx.expanded_local_pos.tolist(), ctx.input_ids.tolist()
         for line, slot in enumerate(ctx.expanded_idx_mapping.tolist()):
@@ -291,18 +314,22 @@ class Processor:
                 if not forks[slot].accept_token(fed[line]):
                     del forks[slot]  # a draft that will be thrown away, and those behind it
             if slot in forks:
-                wanted.append((line, forks[slot]))
+                wanted.append((line, forks[slot], held.failed))
         self._mask(logits, wanted)
         return logits
 
-    def _mask(self, logits: torch.Tensor, wanted: Sequence[tuple[int, GrammarMatcher]]) -> None:
-        wanted = [(line, matcher) for line, matcher in wanted if not matcher.is_terminated()]
+    def _mask(self, logits: torch.Tensor, wanted: Sequence[tuple[int, GrammarMatcher, bool]]) -> None:
+        """``wanted``: row, matcher, and whether the request has failed and may only end."""
+        wanted = [(line, matcher, failed) for line, matcher, failed in wanted if failed or not matcher.is_terminated()]
         if not wanted:
             return
         bitmask = cast("torch.Tensor", allocate_token_bitmask(logits.shape[0], self.vocab_size))
-        for line, matcher in wanted:
-            matcher.fill_next_token_bitmask(bitmask, line)
-        apply_token_bitmask_inplace(logits, bitmask.to(logits.device), indices=[line for line, _ in wanted])
+        for line, matcher, failed in wanted:
+            if failed:
+                end_only(matcher, bitmask, line)
+            else:
+                fill_or_end(matcher, bitmask, line)
+        apply_token_bitmask_inplace(logits, bitmask.to(logits.device), indices=[line for line, _, _ in wanted])
 
 
 def make_processor(*bases: type) -> type[Processor]:
@@ -310,9 +337,17 @@ def make_processor(*bases: type) -> type[Processor]:
     return type("ConstrainedLogitsProcessor", (Processor, *bases), {})
 
 
+@functools.cache
 def logits_processor_class() -> type[Processor]:
     """The class to give to ``LLM(logits_processors=[...])``; it passes the loaders of both runners."""
     from vllm.v1.sample.logits_processor.interface import LogitsProcessor as V1
     from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsProcessor as V2
 
     return make_processor(V1, V2)
+
+
+def __getattr__(name: str) -> Any:
+    """``LogitsProcessor``, for those who name the class by a text; it is made when vLLM is there to inherit from."""
+    if name == "LogitsProcessor":
+        return logits_processor_class()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +42,11 @@ def test_a_line_that_was_cut_off_is_done_again(example: Any, tmp_path: Path) -> 
         list(example.documents(source, set()))
 
 
-@pytest.mark.skipif(importlib.util.find_spec("ray") is None or not os.environ.get("CONSTRAINED_RAY"),
-                    reason="starts a Ray cluster: pip install 'ray[data]', then set CONSTRAINED_RAY=1")
+needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None or not os.environ.get("CONSTRAINED_RAY"),
+                               reason="starts a Ray cluster: pip install 'ray[data]', then set CONSTRAINED_RAY=1")
+
+
+@needs_ray
 def test_two_workers_and_a_second_run(example: Any, tmp_path: Path) -> None:
     import ray
 
@@ -62,3 +67,30 @@ def test_two_workers_and_a_second_run(example: Any, tmp_path: Path) -> None:
         assert example.run(source, target, workers=2, batch_size=2) == (3, 0)
     finally:
         ray.shutdown()
+
+
+@needs_ray
+def test_a_killed_run_is_resumed(example: Any, tmp_path: Path) -> None:
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    names = "Ada Bob Cy Di Ed Flo Gus Hal Ian Jo".split()
+    people = {str(i): f"{name} is {20 + i} years old." for i, name in enumerate(names)}
+    source.write_text("".join(json.dumps({"id": k, "text": t}) + "\n" for k, t in people.items()), encoding="utf-8")
+    command = [sys.executable, str(EXAMPLE), str(source), str(target), "--workers", "2", "--batch-size", "1"]
+    environment = {**os.environ, "PYTHONPATH": str(EXAMPLE.parents[1]), "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        end = time.monotonic() + 300
+        while not (target.exists() and target.read_bytes().count(b"\n") >= 2):
+            assert process.poll() is None and time.monotonic() < end
+            time.sleep(0.02)
+        process.kill()
+    with target.open("a", encoding="utf-8") as file:
+        file.write('{"id": "cut')  # what a kill within a write leaves
+    before = target.read_bytes().splitlines()[:-1]
+    assert 2 <= len(before) < len(people)
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   timeout=600)
+    lines = target.read_bytes().splitlines()
+    assert lines[: len(before)] == before
+    assert sorted(json.loads(line)["id"] for line in lines) == sorted(people)
+    for line in lines:
+        example.Person.model_validate(json.loads(line)["output"])

@@ -297,12 +297,47 @@ def test_v1_preempted_and_placeholders() -> None:
     assert letters(one.apply(torch.zeros(1, WIDTH)), 0) == "b"
     del output[2:]  # drafts taken back
     assert letters(one.apply(torch.zeros(1, WIDTH)), 0) == "ab"
-    output.append(-1)
-    with pytest.raises(RuntimeError, match="asynchronous scheduling"):
-        one.apply(torch.zeros(1, WIDTH))
-    output[-1] = ids("z")[0]
-    with pytest.raises(RuntimeError, match="overrules"):
-        one.apply(torch.zeros(1, WIDTH))
+
+
+@pytest.mark.parametrize(("token", "reason"), [(-1, "asynchronous scheduling"), (None, "overrules")])
+def test_a_request_that_cannot_be_followed_ends_alone(token: int | None, reason: str,
+                                                      caplog: pytest.LogCaptureFixture) -> None:
+    one = processor()
+    output, other = ids("a"), ids("a")
+    one.update_state(update(added=[(0, params(constrained_regex="a*b*"), None, output),
+                                   (1, params(constrained_regex="a*b*"), None, other)]))
+    output.append(ids("z")[0] if token is None else token)
+    for _ in range(2):
+        logits = one.apply(torch.zeros(2, WIDTH))
+        assert letters(logits, 0) == "" and logits[0, END] == 0 and letters(logits, 1) == "ab"
+    assert reason in caplog.text
+
+
+def test_a_grammar_that_this_vocabulary_cannot_spell_ends_alone(caplog: pytest.LogCaptureFixture) -> None:
+    one = processor()
+    one.validate_params(params(constrained_regex="\u00e9"))  # the vocabulary is not known there
+    one.update_state(update(added=[(0, params(constrained_regex="\u00e9"), None, []),
+                                   (1, params(constrained_regex="ab"), None, [])]))
+    logits = one.apply(torch.zeros(2, WIDTH))
+    assert letters(logits, 0) == "" and logits[0, END] == 0 and letters(logits, 1) == "a"
+    assert "a constrained request ends" in caplog.text
+
+
+def test_a_grammar_that_fails_ends_alone(backend: Any, caplog: pytest.LogCaptureFixture) -> None:
+    from constrained.errors import GrammarLimitError
+
+    class Failing(adapter.GrammarMatcher):
+        def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
+            raise GrammarLimitError("max_states", 1, 2)
+
+    grammar = backend.compile_grammar(Options.REGEX, "ab")
+    failing = type(grammar)(Failing(grammar.matcher.compiled))
+    bitmask = backend.allocate_token_bitmask(2)
+    failing.fill_bitmask(bitmask, 0)
+    grammar.fill_bitmask(bitmask, 1)
+    assert [i for i in range(WIDTH) if int(bitmask[0, i // 32]) >> (i % 32) & 1] == [END]
+    assert [i for i in range(WIDTH) if int(bitmask[1, i // 32]) >> (i % 32) & 1] == ids("a")
+    assert "max_states" in caplog.text
 
 
 def test_v2_slots_and_drafts() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -111,6 +112,69 @@ def test_logits_processor(llm: Any) -> None:
             assert fits(kind, output.outputs[0].text), (kind, output.outputs[0].text)
     with pytest.raises(VLLMValidationError, match="unknown constraint"):
         llm.generate(["hi"], SamplingParams(extra_args={"constrained_regexp": "a"}))
+
+
+NAME = "constrained.integrations.vllm:LogitsProcessor"
+
+
+def test_the_v2_loader_builds_the_processor(llm: Any) -> None:
+    """The V2 runner itself needs a GPU: its loader, its request state and its context are vLLM's, the tensors ours."""
+    import numpy as np
+    import torch
+    from vllm.exceptions import VLLMValidationError
+    from vllm.sampling_params import SamplingParams
+    from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsContext
+    from vllm.v1.worker.gpu.sample.logits_processor.loader import (
+        build_custom_logits_processors,
+        build_custom_logits_processors_params_validator,
+    )
+
+    from constrained.integrations.vllm import logits_processor_class
+
+    slots, width = 4, 257
+    tokens, total = torch.zeros((slots, 16), dtype=torch.int32), torch.zeros(slots, dtype=torch.int32)
+    prompt = np.zeros(slots, dtype=np.int32)
+    state = SimpleNamespace(device=torch.device("cpu"), max_num_reqs=slots, vocab_size=width,
+                            all_token_ids=SimpleNamespace(gpu=tokens), prompt_len=SimpleNamespace(np=prompt),
+                            prefill_len=SimpleNamespace(np=prompt), total_len=SimpleNamespace(gpu=total))
+    config = llm.llm_engine.vllm_config
+    for given in (NAME, logits_processor_class()):
+        (processor,) = build_custom_logits_processors(config, state, False, [given])
+        assert type(processor) is logits_processor_class()
+    assert processor.add_request(2, SamplingParams(extra_args={"constrained_regex": "[0-9]a"}))
+    assert not processor.add_request(1, SamplingParams())
+    processor.apply_staged_writes()
+    prompt[:] = 2
+    total[:] = 2
+    tokenizer = llm.get_tokenizer()
+    (digit,), (letter,) = tokenizer.encode("7"), tokenizer.encode("a")
+
+    def allowed() -> list[set[int]]:
+        context = LogitsContext(
+            expanded_idx_mapping=torch.tensor([1, 2]), idx_mapping=torch.tensor([1, 2]),
+            idx_mapping_np=np.array([1, 2]), expanded_local_pos=torch.tensor([0, 0]),
+            input_ids=torch.tensor([5, 5]), pos=torch.tensor([1, 1]), seq_lens_upper_bound_np=np.array([2, 2]))
+        logits = processor.apply(torch.zeros(2, width), context)
+        return [{i for i in range(width) if row[i] == 0} for row in logits]
+
+    free, held = allowed()
+    assert len(free) == width and held == {tokenizer.encode(str(i))[0] for i in range(10)}
+    tokens[2, 2], total[2] = digit, 3
+    assert allowed()[1] == {letter}
+    validate = build_custom_logits_processors_params_validator((NAME,))
+    validate(SamplingParams(extra_args={"constrained_regex": "a"}))
+    with pytest.raises(VLLMValidationError):
+        validate(SamplingParams(extra_args={"constrained_regex": "("}))
+
+
+def test_the_v1_loader_takes_the_class_by_its_name(llm: Any) -> None:
+    import torch
+    from vllm.v1.sample.logits_processor import build_logitsprocs
+
+    from constrained.integrations.vllm import logits_processor_class
+
+    made = build_logitsprocs(llm.llm_engine.vllm_config, torch.device("cpu"), False, False, [NAME])
+    assert [type(one) for one in made.all].count(logits_processor_class()) == 1
 
 
 def test_both_loaders_take_the_class() -> None:
