@@ -1,7 +1,8 @@
-"""Which constraint a request asks for: ``response_format``, ``structured_outputs``, or one of SGLang's flat fields.
+"""Which constraint a request asks for: ``response_format``, ``structured_outputs``, or one flat field.
 
 At most one may be given. Shapes are OpenAI's (``response_format``, and ``text.format`` of the Responses API) and vLLM's
-(``structured_outputs``); nothing in them is ignored: an unknown field is refused.
+(``structured_outputs``), the flat ones SGLang's (``regex``, ``ebnf``) and llama.cpp's (``grammar``); nothing in them is
+ignored: an unknown field is refused.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from constrained.server.strict_subset import NAME, openai_refusal
 
 __all__ = ["CONSTRAINT_FIELDS", "check_subset", "read_constraint", "text_format"]
 
-CONSTRAINT_FIELDS = frozenset({"response_format", "structured_outputs", "regex", "ebnf"})
+FLAT = ("regex", "ebnf", "grammar", "choice")
+CONSTRAINT_FIELDS = frozenset({"response_format", "structured_outputs", *FLAT})
 MAX_CHOICES = 100_000
 ONE_OF = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
 STRUCTURED_FIELDS = frozenset({*ONE_OF, "disable_any_whitespace", "disable_additional_properties",
@@ -31,7 +33,7 @@ def read_constraint(fields: Fields, layout: str, subset: str = "none") -> Constr
     ``layout`` and ``subset``: ``json_whitespace`` and ``strict_subset`` of the settings.
     """
     found = [one for one in (_response_format(fields, layout, subset), _structured_outputs(fields, layout),
-                             _flat(fields, "regex", "regex"), _flat(fields, "ebnf", "ebnf")) if one is not None]
+                             *(_plain(fields, key) for key in FLAT if fields.has(key))) if one is not None]
     if len(found) > 1:
         raise bad_request(f"{found[0].param} and {found[1].param} are two constraints; give one", found[1].param)
     return found[0] if found else None
@@ -120,17 +122,9 @@ def _structured_outputs(fields: Fields, layout: str) -> Constraint | None:
     if key == "json_object":
         form.flag(key)
         return Constraint("json_schema", JSON_OBJECT, layout, param=param)
-    if key == "choice":
-        texts = form.items(key, limit=MAX_CHOICES)
-        if not texts or not all(isinstance(text, str) and text for text in texts):
-            raise form.wrong(key, "must be a list of non-empty texts")
-        return Constraint("choice", json.dumps(texts), param=param)
     if key == "structural_tag":
         return Constraint("structural_tag", _tag_text(form, value), param=param)
-    text = form.needed_text(key)
-    if key == "regex":
-        return Constraint("regex", text, param=param)
-    return Constraint("lark" if is_lark(text) else "ebnf", text, param=param)
+    return _plain(form, key)
 
 
 def _any_json(form: Fields, value: Any, layout: str, *, closed: bool) -> Constraint:
@@ -159,6 +153,13 @@ def _tag_text(form: Fields, value: Any) -> str:
     return json.dumps(value)
 
 
-def _flat(fields: Fields, key: str, kind: str) -> Constraint | None:
-    text = fields.text(key)
-    return None if text is None else Constraint(kind, text, param=key)
+def _plain(fields: Fields, key: str) -> Constraint:
+    """A constraint that is a text or a list of texts: ``regex``, ``ebnf``, ``grammar`` (EBNF or Lark), ``choice``."""
+    param = fields.name(key)
+    if key == "choice":
+        texts = fields.items(key, limit=MAX_CHOICES)
+        if not texts or not all(isinstance(text, str) and text for text in texts):
+            raise fields.wrong(key, "must be a list of non-empty texts")
+        return Constraint("choice", json.dumps(texts), param=param)
+    text = fields.needed_text(key)
+    return Constraint(("lark" if is_lark(text) else "ebnf") if key == "grammar" else key, text, param=param)

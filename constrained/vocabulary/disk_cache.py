@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 import tempfile
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,9 @@ CACHE_FORMAT = 1
 """To be raised when the file layout changes, or when a reader makes other tables of the same source."""
 
 _MAGIC = b"constrained vocabulary %d\n" % CACHE_FORMAT
+_WRITING = ".writing-"
+_LEFT_SECONDS = 3600.0
+"""No writer takes so long: a file beside its place that is older was left by one that was killed."""
 
 
 def source_key(kind: str, content: bytes, *arguments: Any) -> str:
@@ -94,17 +98,26 @@ class VocabularyCache:
     def _write(self, name: str, content: bytes) -> None:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=self._folder)
+            handle, temporary = tempfile.mkstemp(prefix=_WRITING, dir=self._folder)
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(content)
                 os.replace(temporary, self._folder / name)
+                self._sweep()
             except BaseException:
                 with contextlib.suppress(OSError):
                     os.unlink(temporary)
                 raise
         except OSError as error:
             _warn(f"the vocabulary cache cannot be written: {error.strerror}; going on without it")
+
+    def _sweep(self) -> None:
+        """Remove what killed writers left behind."""
+        old = time.time() - _LEFT_SECONDS
+        for path in self._folder.glob(f"{_WRITING}*"):
+            with contextlib.suppress(OSError):
+                if path.stat().st_mtime < old:
+                    path.unlink()
 
 
 def _render(info: TokenizerInfo) -> bytes:

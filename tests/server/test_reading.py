@@ -42,7 +42,7 @@ def test_a_surrogate_pair_is_a_character() -> None:
     assert parse_body(b'{"a": "\\ud83d\\ude00"}').value == {"a": "\N{GRINNING FACE}"}
 
 
-@pytest.mark.parametrize("key", ["guided_json", "guided_regex", "grammar", "choice", "json_schema", "schema", "format",
+@pytest.mark.parametrize("key", ["guided_json", "guided_regex", "guided_choice", "json_schema", "schema", "format",
                                  "lark", "gbnf", "structural_tag", "constraint", "logits_processors", "chat_template",
                                  "grammar_lazy", "output_format"])
 def test_fields_that_sound_like_a_constraint_are_not_ignored(key: str) -> None:
@@ -66,6 +66,8 @@ def test_other_unknown_fields_are_ignored() -> None:
     ({"structured_outputs": {"choice": ["a"]}}, "choice"),
     ({"structured_outputs": {"grammar": 'root ::= "a"'}}, "ebnf"),
     ({"structured_outputs": {"grammar": 'start: "a"'}}, "lark"),
+    ({"regex": "a"}, "regex"), ({"ebnf": 'root ::= "a"'}, "ebnf"), ({"grammar": 'root ::= "a"'}, "ebnf"),
+    ({"grammar": 'start: "a"'}, "lark"), ({"choice": ["a", "b"]}, "choice"), ({"choice": None, "grammar": None}, None),
     ({"structured_outputs": {"structural_tag": '{"type": "any_text"}'}}, "structural_tag"),
     ({"regex": "a"}, "regex"), ({"ebnf": 'root ::= "a"'}, "ebnf"), ({}, None)])
 def test_constraints(body: dict[str, Any], kind: str | None) -> None:
@@ -89,7 +91,8 @@ def test_constraints(body: dict[str, Any], kind: str | None) -> None:
     ({"structured_outputs": {"regex": "a", "json": {}}}, "structured_outputs"),
     ({"structured_outputs": {"regexp": "a"}}, "structured_outputs.regexp"),
     ({"structured_outputs": {"regex": "a", "whitespace_pattern": " "}}, "structured_outputs.whitespace_pattern"),
-    ({"structured_outputs": {"choice": []}}, "structured_outputs"),
+    ({"structured_outputs": {"choice": []}}, "structured_outputs"), ({"choice": []}, "choice"),
+    ({"choice": "a"}, "choice"), ({"grammar": {}}, "grammar"), ({"grammar": "x", "choice": ["a"]}, "choice"),
     ({"structured_outputs": {"choice": ["a", 1]}}, "structured_outputs.choice"),
     ({"structured_outputs": {"json": "{"}}, "structured_outputs.json"),
     ({"structured_outputs": {"regex": "a"}, "response_format": {"type": "json_object"}}, "structured_outputs.regex"),

@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import subprocess
+import sys
+import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -131,3 +134,38 @@ def test_many_writers(source: Path, tmp_path: Path) -> None:
     assert len(set(infos)) == 1
     assert len(files(tmp_path, "vocabulary")) == len(files(tmp_path, "source")) == 1
     assert len(list((tmp_path / "cache").iterdir())) == 2
+
+
+WRITER = """
+import sys
+from constrained.vocabulary import TokenizerInfo
+from constrained.vocabulary.disk_cache import VocabularyCache
+info = TokenizerInfo.from_bytes([*(bytes([i]) for i in range(256)), *(b"%d" % i for i in range(60_000))],
+                                stop_token_ids=[0])
+cache = VocabularyCache(sys.argv[1])
+print(info.fingerprint, flush=True)
+while True:
+    cache.store(info, "0" * 64)
+"""
+
+
+def test_a_killed_writer_leaves_no_broken_file(tmp_path: Path) -> None:
+    cache = VocabularyCache(tmp_path / "cache")
+    for turn in range(4):
+        command = [sys.executable, "-c", WRITER, str(tmp_path / "cache")]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
+                              env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}) as writer:
+            assert writer.stdout is not None
+            fingerprint = writer.stdout.readline().strip()
+            assert len(fingerprint) == 64
+            time.sleep(0.003 + 0.007 * turn)
+            writer.kill()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for found in (cache.load(fingerprint), cache.load_source("0" * 64)):
+                assert found is None or found.fingerprint == fingerprint
+    for path in (tmp_path / "cache").glob(".writing-*"):
+        os.utime(path, (0, 0))
+    (tmp_path / "cache" / ".writing-now").write_bytes(b"x")  # somebody is at it
+    cache.store(TokenizerInfo.from_bytes([b"a", b""], stop_token_ids=[1]))
+    assert [path.name for path in (tmp_path / "cache").glob(".writing-*")] == [".writing-now"]
