@@ -47,6 +47,7 @@ class ObjectShape:
     evaluated: tuple[frozenset[str], tuple[StringShape, ...]] | None = None
 
     _declared: dict[str, int] | None = field(default=None, init=False, repr=False, compare=False)
+    _impossible: bool | None = field(default=None, init=False, repr=False, compare=False)
 
     def declared(self) -> dict[str, int]:
         """``properties`` to look up; not to be changed."""
@@ -101,6 +102,12 @@ class ObjectShape:
 
     def is_impossible(self) -> bool:
         """Whether a required name may not occur, or the counts cross."""
+        found = self._impossible
+        if found is None:
+            found = self._impossible = self._is_impossible()
+        return found
+
+    def _is_impossible(self) -> bool:
         if self.required:
             known = self.declared()
             for name in self.required:
@@ -109,7 +116,9 @@ class ObjectShape:
         least = max(self.minimum, len(self.required))
         if self.maximum is not None and least > self.maximum:
             return True
-        return not self.others and least > sum([expression != FALSE for _, expression in self.properties])
+        if self.others or not least:
+            return False
+        return least > len(self.properties) or least > sum([expression != FALSE for _, expression in self.properties])
 
 
 ANY_OBJECT = ObjectShape()
@@ -198,14 +207,22 @@ def difference(shape: ObjectShape, other: ObjectShape, algebra: Algebra) -> tupl
         algebra.spend(len(fresh))
         found.extend(fresh)
         if right is not None and fresh:
-            kept = tuple(one for k in kept for one in meet(k, right, algebra))
+            kept = tuple([one for k in kept for one in meet(k, right, algebra)])
+
+    def split_member(name: str, wrong: int, wrong_needed: bool, right: int | None, right_needed: bool) -> None:
+        nonlocal kept
+        fresh = [one for k in kept for one in _with_member(k, name, wrong, wrong_needed, algebra)
+                 if not algebra.no_object(one, 2)]
+        if fresh:
+            algebra.spend(len(fresh))
+            found.extend(fresh)
+            kept = tuple([one for k in kept for one in _with_member(k, name, right, right_needed, algebra)])
 
     for name in sorted(other.required - shape.required):
-        split(ObjectShape(((name, FALSE),)), ObjectShape(required=frozenset((name,))))
+        split_member(name, FALSE, False, None, True)
     for name, expression in other.properties:
         if expression != TRUE and shape.at(name) != expression:
-            split(ObjectShape(((name, algebra.negated(expression)),), required=frozenset((name,))),
-                  ObjectShape(((name, expression),)))
+            split_member(name, algebra.negated(expression), True, expression, False)
     declared = [name for name, _ in other.properties]
     if other.others != shape.others or not shape.declared().keys() <= other.declared().keys():
         for names, expression in other.others:
@@ -220,6 +237,32 @@ def difference(shape: ObjectShape, other: ObjectShape, algebra: Algebra) -> tupl
     if other.maximum is not None:
         split(ObjectShape(minimum=other.maximum + 1), ObjectShape(maximum=other.maximum))
     return tuple(found)
+
+
+def _with_member(shape: ObjectShape, name: str, wanted: int | None, needed: bool,
+                 algebra: Algebra) -> tuple[ObjectShape, ...]:
+    """``meet`` with a shape that says nothing but what a member is (``wanted``), or that it is there."""
+    if shape.exists:
+        return meet(shape, ObjectShape(() if wanted is None else ((name, wanted),),
+                                       required=frozenset((name,)) if needed else frozenset()), algebra)
+    known = shape.declared().get(name)
+    value = shape.at_other(name) if known is None else known
+    if wanted is not None:
+        value = algebra.both(value, wanted)
+    required = shape.required
+    if needed and name not in required:
+        required = required | {name}
+    if value == FALSE and name in required:
+        return ()
+    properties = shape.properties
+    if wanted is not None:
+        if known is None:
+            properties = (*properties, (name, value))
+        elif value != known:
+            properties = tuple([(n, value if n == name else v) for n, v in properties])
+    found = ObjectShape(properties, shape.others, required, (), shape.minimum, shape.maximum, shape.said,
+                        shape.evaluated)
+    return () if found.is_impossible() else (found,)
 
 
 def split_cells(said: list[Cell], rest: int = TRUE) -> list[Cell]:

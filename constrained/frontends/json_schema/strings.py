@@ -52,6 +52,8 @@ _QUOTE = Literal(b'"')
 _DEFAULT_LIMITS = Limits()
 #: Automata up to this many states times classes are minimised: about 2 us for each.
 _MINIMISED = 20_000
+#: Texts of which a language remembers whether it has them.
+_ANSWERS = 1_000
 #: Lengths from which on a counter is written beside an automaton, and no product made.
 _COUNTED = 100
 
@@ -59,7 +61,7 @@ _COUNTED = 100
 class Language:
     """A regular set of strings with an identity. ``tree``: its full matches; None where only an automaton says it."""
 
-    __slots__ = ("_dfa", "_looks_around", "_opposite", "_program", "name", "tree")
+    __slots__ = ("_accepted", "_dfa", "_looks_around", "_opposite", "_program", "name", "tree")
 
     def __init__(self, name: str, tree: Node | None, dfa: Dfa | None = None, opposite: Language | None = None) -> None:
         self.name = name
@@ -68,12 +70,20 @@ class Language:
         self._opposite = opposite
         self._program: tuple[list[Op], int] | None = None
         self._looks_around: bool | None = None
+        self._accepted: dict[str, bool] = {}
 
     def accepts(self, text: str, limits: Limits) -> bool:
-        """Whether ``text`` is in the language. Raises GrammarLimitError.
+        """Whether ``text`` is in the language; answers are kept. Raises GrammarLimitError."""
+        known = self._accepted.get(text)
+        if known is None:
+            known = self._accepts(text, limits)
+            if len(self._accepted) < _ANSWERS:
+                self._accepted[text] = known
+        return known
 
-        Patterns without assertions are stepped through as they are: an automaton may be large, and few texts are asked.
-        """
+    def _accepts(self, text: str, limits: Limits) -> bool:
+        """Patterns without assertions are stepped through as they are: an automaton may be large, and few texts are
+        asked."""
         if self._dfa is not None:
             return self._dfa.accepts(text)
         if self.tree is None:
