@@ -159,7 +159,6 @@ def _number(place: Place, number: NumberShape) -> NumberShape | None:
     return found
 
 
-
 def _string(normaliser: Normaliser, place: Place, wanted: bool) -> StringShape | None:
     schema = place.schema
     least, most = count_of(place, "minLength", normaliser.limits), _bound(normaliser, place, "maxLength")
@@ -225,16 +224,18 @@ def _array(normaliser: Normaliser, place: Place, schema: dict[str, Any], known: 
         if normaliser.tracking and place.dialect.name == "2020-12":
             also = (normaliser.under(place, "contains"),)
     unique = flag_of(place, "uniqueItems")
-    least, most = count_of(place, "minItems", normaliser.limits), _bound(normaliser, place, "maxItems")
-    return ArrayShape(prefix, rest, least or 0, most, contains, unique, seen, also).tidy()
+    least, most = 0, None
+    if "minItems" in schema or "maxItems" in schema:
+        least = count_of(place, "minItems", normaliser.limits) or 0
+        most = _bound(normaliser, place, "maxItems")
+    return ArrayShape(prefix, rest, least, most, contains, unique, seen, also).tidy()
 
 
 def _object(normaliser: Normaliser, place: Place, schema: dict[str, Any],
             known: frozenset[str]) -> tuple[ObjectShape, ...]:
     properties: dict[str, int] = {}
     if "properties" in schema:
-        members = mapping_of(place, "properties")
-        properties = {name: normaliser.under(place, "properties", name) for name in members}
+        properties = normaliser.all_under(place, "properties", mapping_of(place, "properties"))
     said = "additionalProperties" in schema
     rest = normaliser.under(place, "additionalProperties") if said else TRUE
     cells: tuple[Cell, ...] = ANY_OTHERS if rest == TRUE else ((ANY_STRING, rest),) if rest != FALSE else ()
@@ -250,8 +251,10 @@ def _object(normaliser: Normaliser, place: Place, schema: dict[str, Any],
     evaluated = None
     if normaliser.tracking:
         evaluated = (frozenset(properties), (ANY_STRING,) if said else evaluated_cells)
-    least = count_of(place, "minProperties", normaliser.limits) or 0
-    most = _bound(normaliser, place, "maxProperties")
+    least, most = 0, None
+    if "minProperties" in schema or "maxProperties" in schema:
+        least = count_of(place, "minProperties", normaliser.limits) or 0
+        most = _bound(normaliser, place, "maxProperties")
     shape = ObjectShape(tuple(properties.items()), cells, required, (), least, most, said, evaluated)
     shapes: tuple[ObjectShape, ...] = () if shape.is_impossible() else (shape,)
     if "propertyNames" in schema and "propertyNames" in known:

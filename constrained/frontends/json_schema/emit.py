@@ -293,9 +293,12 @@ class Emitter:
         closed = self.strict and not shape.said
         required, properties = shape.required, shape.properties
         members: list[tuple[Expr, bool]] = []
-        is_empty, member = self.normaliser.is_empty, self.member
+        is_empty, member, empties = self.normaliser.is_empty, self.member, self.normaliser.empties
         for name, expression in properties:
-            if not is_empty(expression):
+            empty = empties.get(expression)
+            if empty is None:
+                empty = is_empty(expression)
+            if not empty:
                 members.append((member(name, expression), name in required))
             elif name in required:
                 return NOTHING

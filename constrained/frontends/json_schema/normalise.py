@@ -12,6 +12,7 @@ is left out (a superset) and noted for the coverage report.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -131,6 +132,22 @@ class Normaliser:
             return known
         return self._new(place.child(keyword) if name is None else place.inner(keyword, name), key)
 
+    def all_under(self, place: Place, keyword: str, schemas: Mapping[str, Any]) -> dict[str, int]:
+        """The expressions of the schemas under the names of a keyword of a place."""
+        found: dict[str, int] = {}
+        alike, dialect = self.alike, place.dialect.name
+        for name, schema in schemas.items():
+            if type(schema) is dict and 0 < len(schema) < MOST_KEYWORDS:  # most are small and were read before
+                content = content_of(schema)
+                if content is not None:
+                    known = alike.get((dialect, content))
+                    if known is None:
+                        known = self._new(place.inner(keyword, name), (dialect, content))
+                    found[name] = known
+                    continue
+            found[name] = self.under(place, keyword, name)
+        return found
+
     def _key(self, schema: Any, place: Place) -> Any:
         """What tells a schema read as ``place`` is from others: an expression, (dialect, content) or (identity,)."""
         if not schema and isinstance(schema, dict):
@@ -248,15 +265,26 @@ class Normaliser:
     def _is_empty(self, d: Denotation, depth: int) -> bool:
         if d.null or d.booleans or d.numbers or d.strings:
             return False
+        if len(d.objects) == 1 and not d.arrays:
+            return self.no_object(d.objects[0], depth)
         return all(self.no_array(a, depth) for a in d.arrays) and all(self.no_object(o, depth) for o in d.objects)
 
     def no_object(self, shape: ObjectShape, depth: int = 3) -> bool:
         """Whether it is plain that no object fits the shape."""
         if shape.is_impossible():
             return True
-        if depth <= 0:
+        required = shape.required
+        if depth <= 0 or not required:
             return False
-        return any(self.is_empty(shape.at(name), depth - 1) for name in sorted(shape.required))
+        known, empties = shape.declared(), self.empties
+        for name in sorted(required) if len(required) > 1 else required:
+            expression = known[name] if name in known else shape.at_other(name)
+            empty = empties.get(expression)
+            if empty is None:
+                empty = self.is_empty(expression, depth - 1)
+            if empty:
+                return True
+        return False
 
     def no_array(self, shape: ArrayShape, depth: int = 3) -> bool:
         """Whether it is plain that no array fits the shape."""

@@ -17,6 +17,9 @@ from constrained.limits import Limits
 __all__ = ["canonical", "count_of", "decimal_of", "flag_of", "kind_name", "mapping_of", "names_of"]
 
 
+_STR = {str}
+
+
 def decimal_of(place: Place, keyword: str) -> Decimal | None:
     """The number of a keyword; None where it does not stand."""
     value = place.schema.get(keyword)
@@ -63,7 +66,7 @@ def mapping_of(place: Place, keyword: str) -> Mapping[str, Any]:
 def names_of(place: Place, keyword: str, name: str | None = None) -> frozenset[str]:
     """The list of names of a keyword that stands, or that it has for ``name``."""
     value = place.schema[keyword] if name is None else place.schema[keyword][name]
-    if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+    if not isinstance(value, list) or not (set(map(type, value)) <= _STR or all(isinstance(v, str) for v in value)):
         raise SchemaError(f"{keyword} must hold a list of names", pointer=f"{place.pointer}/{keyword}")
     return frozenset(value)
 
