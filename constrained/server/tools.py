@@ -81,7 +81,7 @@ class Tools:
             tag = fmt.structural_tag(named, tool_choice=self._mode, parallel_tool_calls=not self._single,
                                      thinking=thinking)
             return dict(tag["format"])
-        if beside is not None:
+        if beside is not None and self._mode == "auto":  # where a call must come, none of its texts may stand for it
             calls = self._calls(fmt, named, lark, "required")
             return {"type": "or", "elements": [calls, constraint_format(beside)]}
         return self._calls(fmt, named, lark, self._mode)

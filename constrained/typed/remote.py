@@ -21,9 +21,11 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from constrained.api.grammar import Grammar
 from constrained.engine.compiled import CompiledGrammar, compile_rules
 from constrained.engine.matcher import GrammarMatcher
 from constrained.errors import ConstrainedError, echo
+from constrained.grammar.ir import Reference, RuleSet
 from constrained.typed.call import Call, Ending, Piece, TextLogprob
 from constrained.typed.errors import OutputError, PromptError, SourceError
 from constrained.typed.output_type import OutputType, text_type_of
@@ -98,7 +100,7 @@ class RemoteEngine:
             body["stop"] = list(params.stop)
         if params.bias_items:
             body["logit_bias"] = {str(i): max(-100.0, min(100.0, bias)) for i, bias in params.bias_items}
-        if call.output is not None:
+        if call.output is not None and (not call.calls_tools or call.tool_choice == "auto"):
             body.update(_constraint(call.output))
         if call.messages is None:
             if params.logprobs is not None:
@@ -269,9 +271,17 @@ def _constraint(output: OutputType) -> dict[str, Any]:
         return {"structured_outputs": {"choice": list(kind.options)}}
     if isinstance(kind, Regex):
         return {"structured_outputs": {"regex": kind.pattern}}
-    if isinstance(kind, (EBNF, Lark)) and (isinstance(kind, Lark) or kind.root == "root"):
+    if (isinstance(kind, EBNF) and kind.root == "root") or (
+            isinstance(kind, Lark) and kind.start == "start" and kind.mode is None):
         return {"structured_outputs": {"grammar": kind.text}}
-    return {"structured_outputs": {"grammar": str(output.grammar)}}
+    rules = output.grammar.rules
+    if rules.root == "root":
+        return {"structured_outputs": {"grammar": str(output.grammar)}}
+    if "root" in rules.rules:
+        raise PromptError(f"a server begins with the rule root, and this grammar with {rules.root!r:.100}",
+                          hint="call its first rule root")
+    begun = RuleSet({"root": Reference(rules.root), **rules.rules}, "root")
+    return {"structured_outputs": {"grammar": str(Grammar(begun))}}
 
 
 def _objects(schema: Any) -> Iterator[dict[str, Any]]:

@@ -57,3 +57,32 @@ def test_calls(remote: LLM) -> None:
                               max_tokens=200)
     (call,) = result.message.tool_calls
     assert call.function.name == "add" and add.arguments(call.function.arguments)
+
+
+def test_calls_that_must_come_although_there_is_a_type(remote: LLM) -> None:
+    @cd.tool
+    def add(a: bool, b: bool) -> bool:
+        """Add."""
+        return a or b
+
+    agent = cd.Agent(remote, [add], Person, tool_choice="required", parallel_tool_calls=False, max_steps=2,
+                     temperature=1.0, max_tokens=200)
+    stream = agent.stream("x")
+    kinds = [event.type for event in stream]
+    assert kinds.index("tool.result") < kinds.index("output.partial") and kinds[-1] == "output.done"
+    run = stream.run
+    assert run.steps[0].results[0].value in (True, False) and isinstance(run.output, Person)
+
+
+@pytest.mark.parametrize("kind", [
+    cd.EBNF('word ::= [a-c]{2}', root="word"), cd.Lark('word: /[a-c]{2}/', start="word"), cd.Lark('start: /[a-c]{2}/'),
+    cd.EBNF('root ::= [a-c]{2}'),
+])
+def test_grammars(remote: LLM, kind: Any) -> None:
+    text = remote.generate("x", kind, temperature=1.0, seed=1).output
+    assert len(text) == 2 and set(text) <= set("abc")
+
+
+def test_a_grammar_that_cannot_be_sent(remote: LLM) -> None:
+    with pytest.raises(cd.ConstrainedError, match="call its first rule root"):
+        remote.generate("x", cd.EBNF('word ::= root\nroot ::= "a"', root="word"))
