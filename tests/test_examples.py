@@ -80,3 +80,22 @@ def test_extract_jsonl(smollm2: Any, tmp_path: Path) -> None:
     assert example("extract_jsonl").main(source, target, smollm2) == 1
     rows = [json.loads(line) for line in target.read_text().splitlines()]
     assert [row["id"] for row in rows] == [0, 1, 2] and set(rows[0]) == {"id", "name", "price", "used"}
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/typed.md"])
+def test_what_the_pages_promise_of_the_built_in_model(smollm2: Any, page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pydantic
+
+    import constrained
+
+    path = Path(__file__).parent.parent / page
+    if not path.exists():
+        pytest.skip("not a checkout")
+    blocks = re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
+    (block,) = [one for one in blocks if "@llm.fn" in one and "extract(" in one]
+    *lines, call = block.strip().splitlines()
+    asked, promised = call.split("#", 1)
+    monkeypatch.setattr(constrained, "LLM", lambda: smollm2)
+    names: dict[str, Any] = {"cd": constrained, "Person": pydantic.create_model("Person", name=str, age=int)}
+    exec(compile("\n".join(lines), page, "exec", dont_inherit=True), names)
+    assert repr(eval(asked, names)) == promised.strip()

@@ -4,7 +4,7 @@
     def extract(text: str) -> Person:
         \"\"\"Extract the person in: {text}\"\"\"
 
-    extract("Ada Lovelace, 36")                # Person(name='Ada Lovelace', age=36)
+    extract("Ada Lovelace is 36.")             # Person(name='Ada Lovelace', age=36)
 
 The body is never run. Everything that can be wrong with the signature is found when the decorator runs.
 """
