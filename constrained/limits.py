@@ -59,6 +59,9 @@ class Limits:
     max_schema_alternatives: int = 20_000
     """Alternatives that the combinators of one JSON Schema may make in all. About 5 us each."""
 
+    max_distinct_search: int = 50_000
+    """States searched to find whether an item can still be ended as one that did not come before. About 10 us each."""
+
     max_distinct_items: int = 10_000
     """Items of one array with ``uniqueItems`` whose values are no short list: longer ones are not written, and
     ``minItems`` above it is refused. Each step at an item's beginning looks at all that were seen: 0.2 us each."""

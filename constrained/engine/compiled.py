@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from constrained.engine.captures import CaptureGraph, CaptureTracker
+from constrained.engine.distinct.automaton import SearchLimitReached
 from constrained.engine.distinct.build import distinct_automaton
 from constrained.engine.lowering import lower
 from constrained.engine.open_vocabulary import LiveTokens
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CompiledGrammar", "StaleState", "compile_rules", "limit_error"]
 
-KERNEL_LIMITS = (ThreadLimitReached, WalkLimitReached)
+KERNEL_LIMITS = (ThreadLimitReached, WalkLimitReached, SearchLimitReached)
 """What the kernel raises where a budget ends; ``limit_error`` words it."""
 
 FIRST_BUDGET = 8 << 20
@@ -294,6 +295,9 @@ def compile_rules(rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits 
 
 def limit_error(error: Exception, compiled: CompiledGrammar) -> GrammarLimitError:
     """The typed error for a budget that ended inside the kernel."""
+    if isinstance(error, SearchLimitReached):
+        return GrammarLimitError("max_distinct_search", compiled.limits.max_distinct_search,
+                                 "whether an item can be ended as a new one is not decided")
     if isinstance(error, WalkLimitReached):
         return GrammarLimitError("max_walk_nodes", compiled.limits.max_walk_nodes, "a mask needs too many trie nodes")
     threads, loop = error.args

@@ -271,22 +271,49 @@ def test_each_array_of_a_text_has_its_own_items() -> None:
                    + spelled(["1", "0"])), texts)
 
 
-@pytest.mark.parametrize("seen", ['"x", "foo bar", "foo", true, 12, 1.5', '{"a": 1, "b": [true, "é"]}, [1, 2], "é", 0'])
+def test_where_few_values_are_left_what_cannot_be_ended_is_not_begun() -> None:
+    items = ['"a"', '"ab"', "1", "1.0"]
+    texts = [text for text in arrays(items, 3) if text.count(",") == 2]
+    check(compiled(f'root ::= Distinct("array")\narray ::= "[" item "," item "," item "]"\n{spelled(items)}'), texts)
+
+
+def test_the_search_ends_at_its_limit() -> None:
+    text = 'root ::= Distinct("array")\narray ::= "[1," item "]"\nitem ::= "1." "0"{1,50}\n'
+    grammar = cd.GrammarCompiler(SMALL, limits=cd.Limits(max_distinct_search=5)).compile_grammar(text)
+    with pytest.raises(cd.GrammarLimitError, match="max_distinct_search = 5"):
+        grammar.advance(grammar.start_state, b"[1,1")
+    grammar = compiled(text)
+    assert not grammar.advance(grammar.start_state, b"[1,1")
+
+
+ENDLESS = r'''
+root ::= "{\"a\":" Distinct("array") "}"
+array ::= "[" ws (item ws ("," ws item ws)*)? "]"
+ws ::= " "{0,3}
+item ::= string | number | "true" | "false" | "null" | object | Distinct("array")
+object ::= "{" ws (member ("," ws member)*)? ws "}"
+member ::= string ":" ws item
+number ::= "-"? ("0" | [1-9] [0-9]*) ("." [0-9]+)? ([eE] [+-]? [0-9]+)?
+string ::= "\"" ([^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4}))* "\""
+'''
+
+
+@pytest.mark.parametrize("seen", ['"x", "foo bar", "foo", true, 12, 1.5',
+                                  '{"a": 1, "b": [true, "é"]}, [1, 2], "é", 0, null'])
 def test_the_mask_of_a_real_vocabulary_is_what_its_tokens_do(seen: str) -> None:
     vocabulary = real_vocabulary("llama3_1")
-    grammar = cd.GrammarCompiler(vocabulary).compile_json_schema({"properties": {"a": {
-        "type": "array", "uniqueItems": True}}, "required": ["a"]})
+    grammar = cd.GrammarCompiler(vocabulary).compile_grammar(ENDLESS)
     rng = random.Random(seen)
     state = grammar.advance(grammar.start_state, f'{{"a":[{seen}, '.encode())
     assert state
-    for goal in ['"foo", 7', '"foo ba', '"\\u00', '{"b": [true, "\\u00e9"], "a": 1', "1", "1.50", "[1, 2", "n", "0."]:
+    for goal in ['"foo", 7', '"\\u00', '{"b": [true, "\\u00e9"], "a": 1', "1.50", "[1, 2", "0.", "0e"]:
         for i in range(len(goal) + 1):
             here = grammar.advance(state, goal[:i].encode())
             if not here:
                 break
             allowed = set(grammar.allowed_ids(here))
-            tried = rng.sample(range(vocabulary.vocab_size), 100)
-            tried += [t for t in allowed if vocabulary.token_bytes(t)[:1] == goal[i : i + 1].encode()][:100]
+            tried = rng.sample(range(vocabulary.vocab_size), 50)
+            tried += [t for t in allowed if vocabulary.token_bytes(t)[:1] == goal[i : i + 1].encode()][:40]
             for token in tried:
                 if token not in vocabulary.stop_token_ids:
                     assert bool(grammar.next_state(here, token)) == (token in allowed), (goal[:i], token)

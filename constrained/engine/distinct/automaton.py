@@ -27,9 +27,9 @@ import numpy as np
 
 from constrained.engine.distinct.reader import BLANKS, DEAD, Reader
 from constrained.engine.distinct.texts import VocabularyTexts, ids_of
-from constrained.kernel.mask_walk import StaleState, TokenAutomaton, WalkLimitReached
+from constrained.kernel.mask_walk import StaleState, TokenAutomaton
 
-__all__ = ["MARK", "DistinctAutomaton"]
+__all__ = ["MARK", "DistinctAutomaton", "SearchLimitReached"]
 
 MARK = 256
 """The id that stands for the beginning of a ``Distinct`` in the vocabulary of *exact*."""
@@ -46,6 +46,10 @@ _BYTES = [bytes((value,)) for value in range(256)]
 
 Pairs = tuple[tuple[int, int], ...]
 """(reader's state, state of exact), sorted; none: dead."""
+
+
+class SearchLimitReached(Exception):
+    """Whether an item can still be ended as a new one was searched for too long; args: states met."""
 
 
 class DistinctAutomaton:
@@ -154,7 +158,7 @@ class DistinctAutomaton:
         return known
 
     def _lives(self, reader: int, state: int) -> bool:
-        """Whether the unfinished items can be completed as new ones. Raises ``WalkLimitReached``."""
+        """Whether the unfinished items can be completed as new ones. Raises ``SearchLimitReached``."""
         if reader == 0 or self.reader.outlook(reader).free:
             return True
         start = (reader, state)
@@ -183,7 +187,7 @@ class DistinctAutomaton:
                         met.add(pair)
                         heappush(heap, (self.exact.distance(pair[1]), pair))
             if len(met) > self.max_search:
-                raise WalkLimitReached(len(met))
+                raise SearchLimitReached(len(met))
         for pair in met:
             self.lives[pair] = False
         return False
@@ -398,7 +402,7 @@ class DistinctAutomaton:
             for weight, budget in ((1, QUICK), (0, self.max_search)):
                 try:
                     return self._search(handle, most, weight, budget)
-                except WalkLimitReached:
+                except SearchLimitReached:
                     if weight == 0:
                         raise
             return None
@@ -424,7 +428,7 @@ class DistinctAutomaton:
                     before[after] = (here, byte)
                     heappush(heap, (weight * (1 - depth) + self.distance(after), depth - 1, after))
             if len(before) > budget:
-                raise WalkLimitReached(len(before))
+                raise SearchLimitReached(len(before))
         return None
 
     def threads(self, handle: int) -> list[list[int]]:

@@ -38,7 +38,7 @@ def distinct_automaton(rules: RuleSet, program: Program, relaxed: TokenAutomaton
                     mark=lambda: mark, budgets=False)  # relaxed counts the tokens
     exact = TokenAutomaton(Automaton(lowered, limits.max_threads), small.trie, list(small.info.stop_token_ids),
                            lowered.regions, lowered.token_sets, limits.max_mask_bytes, limits.max_walk_nodes)
-    found = DistinctAutomaton(relaxed, exact, tables.texts, named, by_id_only, limits.max_live_search)
+    found = DistinctAutomaton(relaxed, exact, tables.texts, named, by_id_only, limits.max_distinct_search)
     if not found.start():
         raise UnsatisfiableGrammarError("no text fits the grammar", hint="see what must not come twice")
     return found

@@ -156,7 +156,15 @@ class Reader:
             digits = lexeme[1]
             assert digits is None or isinstance(digits, bytes)
             if byte in _NUMBER_BYTES:
-                return self._state(frame, (NUMBER, None if digits is None else digits + bytes((byte,))))
+                if digits is None:
+                    return state
+                if _is_zero_for_good(digits) or (byte in b"eE" and _is_zero(digits)):
+                    here = self.frames[frame]
+                    zero = self.values.ids.get(number_key(b"0"))
+                    if here.kind == ARRAY and here.distinct and zero and self.sets.contains(here.seen, zero):
+                        return DEAD  # whatever the exponent is
+                    return self._state(frame, (NUMBER, b"0e"))
+                return self._state(frame, (NUMBER, digits + bytes((byte,))))
             frame = self._close(frame, 0 if digits is None else self.values.intern(number_key(digits)))
             if frame < 0:
                 return DEAD
@@ -371,6 +379,16 @@ class Reader:
         return True, BLANKS | {0x5B if tag == "[" else 0x7B}
 
 
+def _is_zero(digits: bytes) -> bool:
+    """Whether what was read of a number is zero so far."""
+    return not digits.strip(b"-0.")
+
+
+def _is_zero_for_good(digits: bytes) -> bool:
+    """Whether it stays zero: its exponent has begun. All such texts are one state's, ``0e``."""
+    return digits == b"0e"
+
+
 def _character(raw: bytes) -> str | None:
     """The character that an escape or some UTF-8 bytes spell; None while it is not whole."""
     if raw[0] != 0x5C:
@@ -401,9 +419,11 @@ def _match_text(value: str, text: str, pending: bytes) -> tuple[bool, frozenset[
 
 def _match_number(key: tuple[object, ...], text: str) -> tuple[bool, frozenset[int]]:
     plain = plain_text(key)
-    if plain is None or "e" in text or "E" in text:
-        return True, _NUMBER_BYTES | _ENDS
     zero = plain == "0"
+    if "e" in text or "E" in text:
+        return (zero == (text == "0e")), _NUMBER_BYTES | _ENDS
+    if plain is None:
+        return True, _NUMBER_BYTES | _ENDS
     shown = text.lstrip("-") if zero else text
     padded = plain if "." in plain else plain + "."
     if len(shown) > len(padded):
