@@ -44,17 +44,21 @@ async def prepare(engine: Engine, chat: ChatRequest) -> Prepared:
     constraint = chat.constraint
     if tools is not None:
         constraint = tools.constraint(engine.tool_format, constraint, thinking)
-    elif thinking is not None and constraint is not None:
-        content = thinking.before(constraint_format(constraint))
-        constraint = Constraint("structural_tag", json.dumps({"type": "structural_tag", "format": content}),
-                                constraint.layout, param=constraint.param)
+    elif constraint is not None and (thinking is not None or engine.tool_format.whole_turn):
+        content = constraint_format(constraint)
+        if engine.tool_format.whole_turn:
+            tag = engine.tool_format.structural_tag((), thinking=thinking, answer=content)
+        else:
+            assert thinking is not None
+            tag = {"type": "structural_tag", "format": thinking.before(content)}
+        constraint = Constraint("structural_tag", json.dumps(tag), constraint.layout, param=constraint.param)
     try:
         compiled = await engine.grammar(constraint)
     except ApiError as error:
         if tools is not None and error.status == 400:
             await _find_culprit(engine, tools, chat)
         raise
-    skip = tools is None and (thinking is None or not any(
+    skip = tools is None and not engine.tool_format.whole_turn and (thinking is None or not any(
         text in engine.info.token_ids_by_text for text in (thinking.begin, thinking.end)))
     relaxed = None if compiled is None else [*compiled.relaxed, *(() if tools is None else tools.relaxed)]
     return Prepared(prompt, chat.params if skip else chat.params.updated(skip_special_tokens=False), compiled,
@@ -72,9 +76,10 @@ def _thinking(engine: Engine, prompt: list[int], chat: ChatRequest) -> Thinking 
 
 
 def _readers(engine: Engine, tools: Tools | None, thinking: Thinking | None) -> Callable[[], Reader]:
-    if tools is not None:
-        fmt = engine.tool_format
-        return lambda: ToolReader(fmt.parser(tools.specs, thinking=thinking), tools.customs)
+    fmt = engine.tool_format
+    if tools is not None or fmt.whole_turn:
+        specs, customs = (tools.specs, tools.customs) if tools is not None else ([], {})
+        return lambda: ToolReader(fmt.parser(specs, thinking=thinking), customs)
     if thinking is not None:
         return lambda: ThinkingReader(thinking.begin, thinking.end, inside=thinking.opened)
     return PlainReader

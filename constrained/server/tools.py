@@ -59,7 +59,7 @@ class Tools:
     def constraint(self, fmt: ToolFormat, beside: Constraint | None, thinking: Any) -> Constraint:
         """The structural tag of what may be written. Raises :class:`ApiError`."""
         try:
-            whole = fmt.name == "harmony"  # there the whole output is channels, reasoning too
+            whole = fmt.whole_turn  # the reasoning is a part of the format then
             content = self._content(fmt, beside, thinking if whole else None)
             section = None if whole else fmt.thinking(thinking)
         except ConstrainedError as error:
@@ -74,12 +74,12 @@ class Tools:
         allowed = set(self.places if isinstance(self.choice, str) else self.choice["names"])
         lark = [tool for tool in self.customs.values() if tool.lark is not None and tool.name in allowed]
         named = [spec for spec in self.specs if spec.name in allowed]
-        if fmt.name == "harmony":
-            if lark or beside is not None:
-                raise bad_request("tools: together with a response format or Lark grammars they are not supported for "
-                                  "this model", "tools", "unsupported_parameter")
+        if fmt.whole_turn:
+            if lark:
+                raise bad_request("tools: Lark grammars are not supported with this model's way of calling tools",
+                                  "tools", "unsupported_parameter")
             tag = fmt.structural_tag(named, tool_choice=self._mode, parallel_tool_calls=not self._single,
-                                     thinking=thinking)
+                                     thinking=thinking, answer=None if beside is None else constraint_format(beside))
             return dict(tag["format"])
         if beside is not None and self._mode == "auto":  # where a call must come, none of its texts may stand for it
             calls = self._calls(fmt, named, lark, "required")

@@ -51,8 +51,14 @@ class ToolFormat:
     tokens: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
 
+    @property
+    def whole_turn(self) -> bool:
+        """The family frames every text, answers without tools too: its outputs are always read by its parser."""
+        return isinstance(self.calls, HarmonyCalls)
+
     def structural_tag(self, tools: Iterable[Any], *, tool_choice: ToolChoice = "auto",
-                       parallel_tool_calls: bool = True, thinking: Any = None) -> dict[str, Any]:
+                       parallel_tool_calls: bool = True, thinking: Any = None,
+                       answer: Format | None = None) -> dict[str, Any]:
         """What the model may write, for ``GrammarCompiler.compile_structural_tag``.
 
         Args:
@@ -61,6 +67,8 @@ class ToolFormat:
                 a function, allowed tools, or a list of names.
             parallel_tool_calls: whether there may be several calls.
             thinking: the think section before all this: see ``thinking``.
+            answer: a format (a part of a structural tag) of the text of an answer, which is free without one. The turn
+                is then such a text or calls.
 
         Raises:
             GrammarError: an unknown choice, a tool name that cannot be written, a family without a think section.
@@ -72,8 +80,13 @@ class ToolFormat:
             if section is not None and section.max_tokens is not None:
                 body["max_tokens"] = section.max_tokens
             return _document(self.calls.document(selection.tools, required=selection.required,
-                                                 single=selection.single, reasoning=body))
+                                                 single=selection.single, reasoning=body, answer=answer))
         excludes = [*([] if section is None else [section.begin, section.end]), *(self.answer or ())]
+        if answer is not None and not selection.required:
+            body = dict(answer) if self.answer is None else tag(self.answer[0], answer, self.answer[1])
+            calls = [self._content(replace(selection, required=True), excludes)] if selection.tools else []
+            content = either([*calls, body])
+            return _document(content if section is None else section.before(content))
         content = self._content(selection, excludes)
         if self.answer is not None and not selection.required:
             text: Format = {"type": "any_text", "excludes": [*self.calls.triggers, *excludes[: len(excludes) - 1]]}

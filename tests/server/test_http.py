@@ -339,3 +339,51 @@ def test_reasoning_comes_apart(stream: bool) -> None:
             reasoning = "".join(delta.get("reasoning", "") for delta in deltas)
             content = "".join(delta.get("content") or "" for delta in deltas)
     assert reasoning and json.loads(content)["b"] in (1, 2)
+
+
+HARMONY = TEMPLATE.replace("assistant:", "<|start|>assistant") + "{# <|channel|>analysis<|message|>, tools #}"
+DIGITS = {"type": "json_schema", "json_schema": {"name": "x", "schema": {
+    "type": "object", "properties": {"b": {"enum": [1, 2]}}, "required": ["b"], "additionalProperties": False}}}
+CALL = {"type": "function", "function": {"name": "f", "parameters": {
+    "type": "object", "properties": {"q": {"enum": ["a"]}}, "required": ["q"], "additionalProperties": False}}}
+
+
+@pytest.fixture(scope="module")
+def harmony():
+    with running(make_engine(step_ms=0.3, max_batch=2, template=HARMONY, tool_format="harmony", drain_seconds=1.0,
+                             compile_seconds=5.0)) as made:
+        yield made
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("choice", [None, "none", "auto", "required"])
+def test_answers_of_a_format_in_harmony(harmony, choice: str | None, stream: bool) -> None:
+    """There every text is a message with a header, an answer without tools too."""
+    body = chat(max_tokens=200, response_format=DIGITS, parallel_tool_calls=False, stream=stream)
+    if choice is not None:
+        body |= {"tools": [CALL], "tool_choice": choice}
+    if stream:
+        data = raw(harmony, request("/v1/chat/completions", body=json.dumps(body).encode()))
+        lines = [json.loads(line[6:]) for line in data.split(b"\n") if line.startswith(b"data: {")]
+        deltas = [line["choices"][0]["delta"] for line in lines]
+        content = "".join(delta.get("content") or "" for delta in deltas)
+        calls = "".join(call["function"]["arguments"] for delta in deltas for call in delta.get("tool_calls", ()))
+    else:
+        status, answer = ask(harmony, body)
+        assert status == 200, answer
+        message = answer["choices"][0]["message"]
+        content = message["content"] or ""
+        calls = "".join(call["function"]["arguments"] for call in message.get("tool_calls", ()))
+    assert bool(content) != bool(calls)
+    if content:
+        assert json.loads(content)["b"] in (1, 2) and choice != "required"
+    else:
+        assert json.loads(calls) == {"q": "a"} and choice in ("auto", "required")
+
+
+def test_tools_that_must_be_called_leave_no_answer(server) -> None:
+    status, answer = ask(server, chat(max_tokens=120, response_format=DIGITS, tools=[CALL], tool_choice="required",
+                                      parallel_tool_calls=False))
+    assert status == 200, answer
+    (call,) = answer["choices"][0]["message"]["tool_calls"]
+    assert json.loads(call["function"]["arguments"]) == {"q": "a"}

@@ -114,6 +114,58 @@ def test_choices(family: str, choice: Any, names: set[str], text: bool) -> None:
         assert not accepts(render(family, [(one[0], arguments[one[0]])] * 2))
 
 
+ANSWERS = {"harmony": "<|channel|>final<|message|>{}<|return|>",
+           "command_r7b": "<|START_RESPONSE|>{}<|END_RESPONSE|>"}
+"""What stands around an answer, where anything does."""
+
+
+@pytest.mark.parametrize("parallel", [True, False])
+@pytest.mark.parametrize("choice", ["auto", "none", "required"])
+@pytest.mark.parametrize("family", ["qwen3", "hermes", "mistral_v3", "llama3_pythonic", "harmony", "command_r7b"])
+def test_answers_of_a_format(family: str, choice: str, parallel: bool) -> None:
+    fmt = get_format(family)
+    framed = ANSWERS.get(family, "{}")
+    grammar = cd.GrammarCompiler(vocabulary(())).compile_structural_tag(fmt.structural_tag(
+        TOOLS, tool_choice=choice, parallel_tool_calls=parallel, answer={"type": "regex", "pattern": "[0-9]{2}"}))
+
+    def accepts(data: str) -> bool:
+        state = grammar.advance(grammar.start_state, data.encode())
+        return bool(state) and grammar.is_complete(state)
+
+    assert accepts(framed.format("42")) == (choice != "required")
+    assert not accepts(framed.format("4")) and not accepts(framed.format("hello")) and not accepts("")
+    calls = render(family, [("get", {})])
+    assert accepts(calls) == (choice != "none")
+    assert not accepts(calls + framed.format("42")) and not accepts(framed.format("42") + calls)
+    assert accepts(render(family, [("get", {}), ("now", {})])) == (choice != "none" and parallel)
+    if choice == "required":
+        return
+    parser = fmt.parser(TOOLS, tool_choice=choice)
+    events = [*parser.feed(framed.format("42").encode()), *parser.finish()]
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "42"
+    assert all(isinstance(event, TextDelta) for event in events)
+
+
+def test_harmony_thinks_before_an_answer_of_a_format() -> None:
+    fmt = get_format("harmony")
+    grammar = cd.GrammarCompiler(vocabulary(())).compile_structural_tag(fmt.structural_tag(
+        (), thinking=True, answer={"type": "regex", "pattern": "[0-9]{2}"}))
+
+    def accepts(data: str) -> bool:
+        state = grammar.advance(grammar.start_state, data.encode())
+        return bool(state) and grammar.is_complete(state)
+
+    thought = "<|channel|>analysis<|message|>hm<|end|><|start|>assistant"
+    final = ANSWERS["harmony"].format("42")
+    assert accepts(final) and accepts(thought + final) and accepts(thought * 2 + final)
+    assert not accepts(thought) and not accepts(final + "<|start|>assistant" + final)
+    comment = "<|channel|>commentary<|message|>So:<|end|><|start|>assistant"
+    assert not accepts(comment + final)  # it would be a part of the answer's text
+    parser = fmt.parser((), thinking=True)
+    events = [*parser.feed((thought + final).encode()), *parser.finish()]
+    assert [(type(event), event.text) for event in events] == [(ReasoningDelta, "hm"), (TextDelta, "42")]
+
+
 @pytest.mark.parametrize(("choice", "message"), [
     ("maybe", "unknown tool_choice"), ({"type": "x"}, "unknown type"),
     ({"type": "function", "function": {"name": "x"}}, "no tool"),

@@ -60,8 +60,12 @@ class HarmonyCalls:
                 found.append(tag(begin, content, "<|call|>"))
         return found
 
-    def document(self, tools: Sequence[ToolSpec], *, required: bool, single: bool, reasoning: Format | None) -> Format:
-        """The whole turn. ``reasoning``: the content of analysis messages; None: there are none."""
+    def document(self, tools: Sequence[ToolSpec], *, required: bool, single: bool, reasoning: Format | None,
+                 answer: Format | None = None) -> Format:
+        """The whole turn. ``reasoning``: the content of analysis messages; None: there are none. ``answer``: that of
+        the final message where it is not free; comments, which are part of the answer's text, are then left out."""
+        if answer is not None:
+            return self._answered(tools, required, single, reasoning, answer)
         text: Format = {"type": "any_text"}
         comment = tag("<|channel|>commentary<|message|>", text, "<|end|>")
         final = tag("<|channel|>final<|message|>", text, ["<|return|>", "<|end|>"])
@@ -75,9 +79,22 @@ class HarmonyCalls:
         if not required:
             last = [final, *called] if called else [final]
             return in_order(messages, either(last))
-        calls: Format = {"type": "tags_with_separator", "tags": called, "separator": self.separator,
-                         "at_least_one": True, "stop_after_first": single}
-        return in_order(messages, calls)
+        return in_order(messages, self._calls(called, single))
+
+    def _answered(self, tools: Sequence[ToolSpec], required: bool, single: bool, reasoning: Format | None,
+                  answer: Format) -> Format:
+        last = [] if required else [tag("<|channel|>final<|message|>", answer, ["<|return|>", "<|end|>"])]
+        called = self.tags(tools, single)
+        if called:
+            last.append(self._calls(called, single))
+        if reasoning is None:
+            return either(last)
+        thought = tag("<|channel|>analysis<|message|>", reasoning, "<|end|>")
+        return in_order(many(in_order(thought, const(self.separator))), either(last))
+
+    def _calls(self, called: list[Format], single: bool) -> Format:
+        return {"type": "tags_with_separator", "tags": called, "separator": self.separator, "at_least_one": True,
+                "stop_after_first": single}
 
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
         """All messages up to the end of the text."""
