@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["CITY", "SCHEMAS", "render"]
+__all__ = ["CITY", "SCHEMAS", "XML", "render"]
 
 Call = tuple[str, dict[str, Any]]
 
@@ -44,23 +44,69 @@ def _python(value: Any) -> str:
     return json.dumps(value)
 
 
-def _gemma(value: Any) -> str:
+def _gemma(value: Any, quote: str = "<escape>") -> str:
     if isinstance(value, str):
-        return f"<escape>{value}<escape>"
+        return f"{quote}{value}{quote}"
     if isinstance(value, list):
-        return "[" + ",".join(map(_gemma, value)) + "]"
+        return "[" + ",".join(_gemma(one, quote) for one in value) + "]"
     if isinstance(value, dict):
-        return "{" + ",".join(f"{k}:{_gemma(v)}" for k, v in value.items()) + "}"
+        return "{" + ",".join(f"{k}:{_gemma(v, quote)}" for k, v in value.items()) + "}"
     return json.dumps(value)
 
 
-def _xml(call: Call) -> str:
-    name, arguments = call
-    lines = []
-    for key, value in arguments.items():
-        text = value if isinstance(value, str) else json.dumps(value)
-        lines.append(f"<parameter={key}>\n{text}\n</parameter>\n")
-    return f"<tool_call>\n<function={name}>\n{''.join(lines)}</function>\n</tool_call>"
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _kind(value: Any) -> str:
+    return "true" if isinstance(value, str) else "false"
+
+
+def _elements(family: str, arguments: dict[str, Any]) -> str:
+    if family.startswith("glm"):
+        between, behind = ("\n", "\n") if family == "glm4_5" else ("", "")
+        return "".join(f"<arg_key>{k}</arg_key>{between}<arg_value>{_framed(v)}</arg_value>{behind}"
+                       for k, v in arguments.items())
+    if family == "minimax_m2":
+        return "".join(f'<parameter name="{k}">{_framed(v)}</parameter>\n' for k, v in arguments.items())
+    if family.startswith("deepseek"):
+        blank = " " if family == "deepseek_v4_1" else ""
+        mark = f"｜DSML｜{blank}parameter"
+        return "".join(f'<{mark} name="{k}" string="{_kind(v)}">{_plain(v)}</{mark}>\n' for k, v in arguments.items())
+    edge = "" if family == "mimo" else "\n"
+    return "".join(f"<parameter={k}>{edge or _edge(v)}{_plain(v)}{edge or _edge(v)}</parameter>{edge}"
+                   for k, v in arguments.items())
+
+
+def _edge(value: Any) -> str:
+    """A line end around strings that have one at an edge: one at each side is none of the text."""
+    return "\n" if isinstance(value, str) and (value.startswith("\n") or value.endswith("\n")) else ""
+
+
+def _framed(value: Any) -> str:
+    return f"{_edge(value)}{_plain(value)}{_edge(value)}"
+
+
+def _xml(family: str, calls: list[Call]) -> str:
+    if family in ("qwen3_coder", "seed_oss", "mimo"):
+        mark, edge = ("seed:", "\n") if family == "seed_oss" else ("", "" if family == "mimo" else "\n")
+        return edge.join(f"<{mark}tool_call>{edge}<function={name}>{edge}{_elements(family, arguments)}</function>"
+                         f"{edge}</{mark}tool_call>" for name, arguments in calls)
+    if family.startswith("glm"):
+        edge = "\n" if family == "glm4_5" else ""
+        return edge.join(f"<tool_call>{name}{edge}{_elements(family, arguments)}</tool_call>"
+                         for name, arguments in calls)
+    mark, section = {"minimax_m2": ("", "minimax:tool_call"), "deepseek_v3_2": ("｜DSML｜", "｜DSML｜function_calls"),
+                     "deepseek_v4": ("｜DSML｜", "｜DSML｜tool_calls"),
+                     "deepseek_v4_1": ("｜DSML｜ ", "｜DSML｜ calls")}[family]
+    inside = "".join(f'<{mark}invoke name="{name}">\n{_elements(family, arguments)}</{mark}invoke>\n'
+                     for name, arguments in calls)
+    return f"<{section}>\n{inside}</{section}>"
+
+
+XML = ("qwen3_coder", "seed_oss", "mimo", "glm4_5", "glm4_7", "minimax_m2", "deepseek_v3_2", "deepseek_v4",
+       "deepseek_v4_1")
+"""Families whose strings are raw between the tags of elements."""
 
 
 def _objects(calls: list[Call], name: str, arguments: str, ids: str = "") -> str:
@@ -76,16 +122,18 @@ def render(family: str, calls: list[Call], text: str = "") -> str:
     tight = [f'{{"name": "{name}", "arguments": {json.dumps(values)}}}' for name, values in calls]
     if family in ("hermes", "qwen3", "smollm3"):
         return text + "\n".join(f"<tool_call>\n{one}\n</tool_call>" for one in tight)
-    if family == "qwen3_coder":
-        return text + "\n".join(map(_xml, calls))
+    if family in XML:
+        return text + _xml(family, calls)
+    if family == "longcat":
+        return text + "\n".join(f"<longcat_tool_call>\n{one}\n</longcat_tool_call>" for one in tight)
     if family == "json":
         return text + "\n".join(tight)
     if family == "llama3_json":
         return text + "\n".join(one.replace('"arguments"', '"parameters"', 1) for one in tight)
-    if family in ("llama3_pythonic", "llama4_pythonic", "gemma3_pythonic"):
+    if family in ("llama3_pythonic", "llama4_pythonic", "gemma3_pythonic", "lfm2"):
         inside = ", ".join(f"{name}({', '.join(f'{k}={_python(v)}' for k, v in values.items())})"
                            for name, values in calls)
-        return f"[{inside}]"
+        return f"{text}<|tool_call_start|>[{inside}]<|tool_call_end|>" if family == "lfm2" else f"[{inside}]"
     if family in ("mistral_v3", "mistral_v7"):
         return text + "[TOOL_CALLS]" + _objects(calls, "name", "arguments")
     if family in ("mistral_v11", "mistral_v13"):
@@ -104,6 +152,16 @@ def render(family: str, calls: list[Call], text: str = "") -> str:
         if text:
             messages.insert(0, f"<|channel|>commentary<|message|>{text}<|end|>")
         return "<|start|>assistant".join(messages)
+    if family == "gemma4":
+        quote = '<|"|>'
+        return text + "".join(f"<|tool_call>call:{name}{_gemma(values, quote)}<tool_call|>" for name, values in calls)
+    if family == "kimi_k2":
+        inside = "".join(f"<|tool_call_begin|>functions.{name}:{number}<|tool_call_argument_begin|>{json.dumps(values)}"
+                         "<|tool_call_end|>" for number, (name, values) in enumerate(calls))
+        return f"{text}<|tool_calls_section_begin|>{inside}<|tool_calls_section_end|>"
+    if family in ("granite3", "granite3_1"):
+        mark = "<|tool_call|>" if family == "granite3" else "<tool_call>"
+        return text + mark + _objects(calls, "name", "arguments")
     if family == "functiongemma":
         return text + "".join(f"<start_function_call>call:{name}{_gemma(values)}<end_function_call>"
                               for name, values in calls)

@@ -49,6 +49,20 @@ TEMPLATES = {
     "command_r": "<|START_OF_TURN_TOKEN|>Action: ```json\n[",
     "command_r7b": "<|START_ACTION|>[<|END_ACTION|>",
     "json": "### Assistant:",
+    "gemma4": "<|turn>model\n<|tool_call>call:{{ name }}{{{ key }}:<|\"|>{{ value }}<|\"|>}<tool_call|>",
+    "lfm2": "<|im_start|>assistant\n<|tool_call_start|>[{{ calls }}]<|tool_call_end|>",
+    "granite3": "<|start_of_role|>assistant<|end_of_role|><|tool_call|>",
+    "granite3_1": "<|start_of_role|>assistant<|end_of_role|><tool_call>[",
+    "longcat": "<longcat_tool_call>\n{{ call }}\n</longcat_tool_call>",
+    "mimo": "<|im_start|>assistant\n<tool_call><function={{ name }}><parameter={{ key }}>",
+    "seed_oss": "<seed:tool_call>\n<function={{ name }}>\n<parameter={{ key }}>",
+    "glm4_5": "<|assistant|>\n<tool_call>{{ name }}\n<arg_key>{{ k }}</arg_key>\n<arg_value>{{ v }}</arg_value>",
+    "glm4_7": "<|assistant|><tool_call>{{ name }}<arg_key>{{ k }}</arg_key><arg_value>{{ v }}</arg_value>",
+    "minimax_m2": "]~b]ai\n<minimax:tool_call>\n<invoke name=\"{{ name }}\">\n<parameter name=\"{{ k }}\">",
+    "deepseek_v3_2": "<｜Assistant｜><｜DSML｜function_calls>\n<｜DSML｜invoke name=",
+    "deepseek_v4": "<｜Assistant｜><｜DSML｜tool_calls>\n<｜DSML｜invoke name=",
+    "deepseek_v4_1": "<｜Assistant｜><｜DSML｜ calls>\n<｜DSML｜ invoke name=",
+    "kimi_k2": "<|im_assistant|>assistant<|im_middle|><|tool_calls_section_begin|><|tool_call_begin|>",
 }
 
 

@@ -15,15 +15,15 @@ from constrained.frontends.json_schema.compile import normalise_schema, read_doc
 from constrained.frontends.json_schema.emit import EMPTY, Emitter
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.frontends.structural_tag.delimiters import Delimiters
 from constrained.frontends.structural_tag.plain_schemas import PlainObjects, members
-from constrained.frontends.structural_tag.spellings import GemmaEmitter, PythonEmitter
-from constrained.frontends.structural_tag.xml_values import (
-    DeepSeek41Emitter,
-    DeepSeekEmitter,
-    GlmEmitter,
-    MiniMaxEmitter,
-    XmlEmitter,
+from constrained.frontends.structural_tag.spellings import (
+    Gemma4Emitter,
+    GemmaEmitter,
+    PythonEmitter,
+    RestyledEmitter,
 )
+from constrained.frontends.structural_tag.xml_values import XML_STYLES
 from constrained.grammar.flat import from_flat, to_flat
 from constrained.grammar.ir import Expr, Reference, RuleSet
 from constrained.limits import Limits
@@ -32,13 +32,10 @@ __all__ = ["STYLES", "Contents"]
 
 STYLES: dict[str, type[Emitter]] = {
     "json": Emitter,
-    "qwen_xml": XmlEmitter,
-    "minimax_xml": MiniMaxEmitter,
-    "glm_xml": GlmEmitter,
-    "deepseek_xml": DeepSeekEmitter,
-    "deepseek_v4_1_xml": DeepSeek41Emitter,
+    **XML_STYLES,
     "pythonic": PythonEmitter,
     "function_gemma": GemmaEmitter,
+    "gemma": Gemma4Emitter,
 }
 """Spellings of a value: how each is written."""
 
@@ -46,8 +43,9 @@ STYLES: dict[str, type[Emitter]] = {
 class Contents:
     """The rules of one grammar while its parts are read."""
 
-    def __init__(self, limits: Limits, *, strict: bool) -> None:
+    def __init__(self, limits: Limits, *, strict: bool, delimiters: Delimiters) -> None:
         self.limits = limits
+        self.delimiters = delimiters
         self.strict = strict
         self.rules: dict[str, Expr] = {}
         self.parts: dict[Any, tuple[Expr, Any]] = {}
@@ -104,6 +102,8 @@ class Contents:
 
     def _emit(self, normaliser: Normaliser, style: str, policy: TextPolicy, root: int, prefix: str) -> Expr:
         emitter = STYLES[style](normaliser, policy, strict=self.strict)
+        if isinstance(emitter, RestyledEmitter):
+            emitter.delimiters = self.delimiters
         first = self._first.setdefault((style, policy), emitter)
         if first is emitter:
             # its own rules so far: whitespace

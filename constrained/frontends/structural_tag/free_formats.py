@@ -26,7 +26,7 @@ class FreeFormats(Fields):
 
     def __init__(self, info: TokenizerInfo | None, limits: Limits, strict: bool) -> None:
         super().__init__(info, limits)
-        self.contents = Contents(limits, strict=strict)
+        self.contents = Contents(limits, strict=strict, delimiters=self.delimiters)
         self.inside = ""
         self._ends_written: dict[Ends, Expr] = {}
 

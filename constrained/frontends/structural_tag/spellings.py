@@ -3,7 +3,7 @@
 Python: ``True``, ``False``, ``None``; strings in double quotation marks as JSON writes them, and in single ones where
 the schema leaves the text free or lists it. Arguments are ``name=value`` between the parentheses of a call.
 
-FunctionGemma: bare keys, strings between two ``<escape>`` tokens, no blanks.
+FunctionGemma: bare keys, strings between two ``<escape>`` tokens, no blanks. Gemma 4: the same with ``<|"|>``.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import StringShape
+from constrained.frontends.structural_tag.delimiters import Delimiters
 from constrained.frontends.structural_tag.raw_strings import raw_string
 from constrained.grammar import combinators as make
-from constrained.grammar.ir import Choice, Expr, Literal, Repeat, Sequence, TokenReference
+from constrained.grammar.ir import Choice, Expr, Literal, Repeat, Sequence
 
-__all__ = ["GemmaEmitter", "PythonEmitter", "RestyledEmitter"]
+__all__ = ["Gemma4Emitter", "GemmaEmitter", "PythonEmitter", "RestyledEmitter"]
 
 _WORDS = {b"true": Literal(b"True"), b"false": Literal(b"False"), b"null": Literal(b"None")}
 IDENTIFIER = "^[A-Za-z_][A-Za-z0-9_]*$"
@@ -40,6 +41,14 @@ class RestyledEmitter(Emitter):
 
     words: Mapping[bytes, Expr] = {}
     plain_scalars = False
+    delimiters: Delimiters | None = None
+    """Those of the vocabulary: a delimiter may be written as the token that it is. None: spelled only."""
+
+    def mark(self, text: bytes) -> Expr:
+        """A delimiter, in ordinary tokens or as a token of its own."""
+        if self.delimiters is None:
+            return Literal(text)
+        return self.delimiters.expression(self.delimiters.encode(text.decode()))
 
     def __init__(self, normaliser: Normaliser, policy: TextPolicy, *, strict: bool) -> None:
         super().__init__(normaliser, policy, strict=strict)
@@ -122,7 +131,7 @@ class PythonEmitter(RestyledEmitter):
 
 
 class GemmaEmitter(RestyledEmitter):
-    """FunctionGemma's values."""
+    """FunctionGemma's values, and with another quote Gemma 4's."""
 
     quote = "<escape>"
 
@@ -149,13 +158,12 @@ class GemmaEmitter(RestyledEmitter):
         return make.choice(*options) if options else None
 
     def string(self, shape: StringShape) -> Expr:
-        mark = self.mark()
+        mark = self.mark(self.quote.encode())
         inside = raw_string(shape, self.quote.encode(), self.normaliser.limits)
         return NOTHING if inside is NOTHING else make.sequence(mark, inside, mark)
 
-    token: TokenReference | None = None
-    """The quote as a token, where the vocabulary has it."""
 
-    def mark(self) -> Expr:
-        spelled = Literal(self.quote.encode())
-        return spelled if self.token is None else make.choice(spelled, self.token)
+class Gemma4Emitter(GemmaEmitter):
+    """Gemma 4's values."""
+
+    quote = '<|"|>'

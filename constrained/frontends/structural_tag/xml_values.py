@@ -33,13 +33,11 @@ from constrained.grammar.ir import Choice, Expr, Literal, Sequence
 from constrained.limits import Limits
 
 __all__ = [
+    "BLANKS",
     "ONLY_STRINGS",
-    "DeepSeek41Emitter",
-    "DeepSeekEmitter",
-    "GlmEmitter",
+    "XML_STYLES",
     "JsonText",
     "Kinds",
-    "MiniMaxEmitter",
     "XmlEmitter",
     "parameter_kinds",
     "value_of_text",
@@ -113,7 +111,10 @@ def parameter_kinds(schema: Mapping[str, Any]) -> Callable[[str], Kinds]:
 
 
 def value_of_text(raw: str, kinds: Kinds) -> str | JsonText:
-    """What the text of a parameter means: a string, or another value as its JSON text."""
+    """What the text of a parameter means: a string, or another value as its JSON text.
+
+    For spellings that do not say which (``XmlEmitter.told_apart``).
+    """
     if kinds != ONLY_STRINGS:
         text = raw.strip(BLANKS)
         try:
@@ -138,11 +139,21 @@ class XmlEmitter(RestyledEmitter):
     """What stands around a parameter's name."""
     told_apart = False
     """Whether the element says if its value is a string."""
+    trims = True
+    """Whether one line end at each side of a string is none of its text."""
+    value_mark = b""
+    """What stands, behind blanks, between an element's name and its value."""
+    string_marks = (b"", b"")
+    """What the element says of its value, if it does: of a string, and of another one."""
 
     def opened(self, name: Expr, *, string: bool) -> Expr:
         """The beginning of an element."""
-        del string
-        return Sequence((Literal(self.before), name, Literal(self.behind)))
+        parts: list[Expr] = [self.mark(self.before), name, self.mark(self.behind)]
+        if self.told_apart:
+            parts.append(Literal(self.string_marks[0 if string else 1]))
+        if self.value_mark:
+            parts += [self.space, self.mark(self.value_mark)]
+        return Sequence(tuple(parts))
 
     def bracketed(self, left: bytes, inside: Expr | None, right: bytes, *, may_be_empty: bool) -> Expr:
         if not self.inside_root:
@@ -184,7 +195,7 @@ class XmlEmitter(RestyledEmitter):
             d = self.normaliser.denote(expression)
             if not d.strings:
                 value = Sequence((self.space, self.value(expression), self.space))
-                return Sequence((self.opened(key, string=False), value, Literal(self.stop)))
+                return Sequence((self.opened(key, string=False), value, self.mark(self.stop)))
             others = self.others(expression, d)
             strings: list[Expr] = []
             for shape in d.strings:
@@ -194,17 +205,17 @@ class XmlEmitter(RestyledEmitter):
             other = None if others is None else Sequence((self.space, others, self.space))
             if other is not None and not self.told_apart:
                 strings.append(other)
-            found = Sequence((self.opened(key, string=True), make.choice(*strings), Literal(self.stop)))
+            found = Sequence((self.opened(key, string=True), make.choice(*strings), self.mark(self.stop)))
             if other is None or not self.told_apart:
                 return found
-            return make.choice(found, Sequence((self.opened(key, string=False), other, Literal(self.stop))))
+            return make.choice(found, Sequence((self.opened(key, string=False), other, self.mark(self.stop))))
         finally:
             self.depth -= 1
             self.inside_root = True
 
     def raw(self, shape: StringShape) -> Expr:
         limits = self.normaliser.limits
-        if shape.is_any():
+        if shape.is_any() or not self.trims:
             return raw_string(shape, self.stop, limits)
         framed = make.sequence("\n", raw_string(shape, self.stop, limits), "\n")
         bare = raw_string(shape, self.stop, limits, pattern=NO_EDGE)
@@ -245,9 +256,7 @@ class GlmEmitter(XmlEmitter):
 
     stop = b"</arg_value>"
     before, behind = b"<arg_key>", b"</arg_key>"
-
-    def opened(self, name: Expr, *, string: bool) -> Expr:
-        return Sequence((super().opened(name, string=string), self.space, Literal(b"<arg_value>")))
+    value_mark = b"<arg_value>"
 
 
 class DeepSeekEmitter(XmlEmitter):
@@ -256,10 +265,8 @@ class DeepSeekEmitter(XmlEmitter):
     stop = "</｜DSML｜parameter>".encode()
     before, behind = '<｜DSML｜parameter name="'.encode(), b'"'
     told_apart = True
-
-    def opened(self, name: Expr, *, string: bool) -> Expr:
-        mark = b' string="true">' if string else b' string="false">'
-        return Sequence((super().opened(name, string=string), Literal(mark)))
+    trims = False
+    string_marks = (b' string="true">', b' string="false">')
 
 
 class DeepSeek41Emitter(DeepSeekEmitter):
@@ -270,3 +277,12 @@ class DeepSeek41Emitter(DeepSeekEmitter):
 
 
 ANY_ARRAY = ArrayShape()
+
+XML_STYLES: dict[str, type[XmlEmitter]] = {
+    "qwen_xml": XmlEmitter,
+    "minimax_xml": MiniMaxEmitter,
+    "glm_xml": GlmEmitter,
+    "deepseek_xml": DeepSeekEmitter,
+    "deepseek_v4_1_xml": DeepSeek41Emitter,
+}
+"""The styles of parameters as elements: what the grammar writes, and what a reader has to know of it."""

@@ -1,6 +1,7 @@
 """FunctionGemma's calls: ``<start_function_call>call:f{city:<escape>Tokyo<escape>,days:3}<end_function_call>``.
 
 Keys are bare, strings stand between two ``<escape>`` tokens at every depth, all else is as in JSON without blanks.
+Gemma 4 writes the same with other delimiters: ``<|tool_call>call:f{city:<|"|>Tokyo<|"|>}<tool_call|>``.
 """
 
 from __future__ import annotations
@@ -23,16 +24,17 @@ _SCALAR = re.compile(rb"[A-Za-z0-9.+-]+(?=[,}\]])")
 
 @dataclass(frozen=True)
 class GemmaCalls(TaggedCalls):
-    """``begin`` call:name{...} ``end``; ``quote`` stands on both sides of a string."""
+    """``begin`` call:name{...} ``end``; ``quote`` stands on both sides of a string, as ``style`` has it."""
 
     begin: str = "<start_function_call>"
     end: str = "<end_function_call>"
     quote: str = "<escape>"
+    style: str = "function_gemma"
     separator: str = ""
 
     def tags(self, tools: Sequence[ToolSpec], single: bool) -> list[Format]:
         """One for each tool."""
-        return [tag(f"{self.begin}call:{tool.name}", arguments(tool, "function_gemma"), self.end) for tool in tools]
+        return [tag(f"{self.begin}call:{tool.name}", arguments(tool, self.style), self.end) for tool in tools]
 
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
         """One call: its arguments are handed on piece by piece."""

@@ -2,6 +2,7 @@
 
     [TOOL_CALLS]f[ARGS]{...}                                              Mistral v11, v13
     <｜tool▁call▁begin｜>f<｜tool▁sep｜>{...}<｜tool▁call▁end｜>                 DeepSeek V3.1
+    <|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{...}<|tool_call_end|>      Kimi K2
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class NamedCalls(TaggedCalls):
         begin, middle, end: around name and arguments.
         section: around all calls of a turn; empty strings: none.
         separator: between two calls of a section, or where calls are required.
-        id_mark, id_pattern: before ``middle`` may stand ``id_mark`` and an id.
+        id_mark, id_pattern: before ``middle`` may stand ``id_mark`` and an id; ``id_required``: must.
     """
 
     begin: str
@@ -36,6 +37,7 @@ class NamedCalls(TaggedCalls):
     separator: str = ""
     id_mark: str = ""
     id_pattern: str = "[a-zA-Z0-9]{9}"
+    id_required: bool = False
 
     @property
     def triggers(self) -> tuple[str, ...]:
@@ -54,7 +56,8 @@ class NamedCalls(TaggedCalls):
             if any(mark and mark in tool.name for mark in (self.middle, self.id_mark)):
                 raise GrammarError(f"the name of tool {tool.name!r} holds the delimiter behind names")
             content = arguments(tool)
-            found.append(tag(f"{self.begin}{tool.name}{self.middle}", content, self.end))
+            if not self.id_required:
+                found.append(tag(f"{self.begin}{tool.name}{self.middle}", content, self.end))
             if self.id_mark:
                 identity: Format = {"type": "regex", "pattern": self.id_pattern}
                 middle: Format = {"type": "const_string", "value": self.middle}

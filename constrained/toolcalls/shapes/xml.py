@@ -1,17 +1,28 @@
-"""Qwen3-Coder's calls, with one element for each argument.
+"""Calls in XML, with one element for each argument.
 
-    <tool_call>\\n<function=f>\\n<parameter=k>\\nv\\n</parameter>\\n</function>\\n</tool_call>
+    <tool_call>\\n<function=f>\\n<parameter=k>\\nv\\n</parameter>\\n</function>\\n</tool_call>         Qwen3-Coder
+    <tool_call>f\\n<arg_key>k</arg_key>\\n<arg_value>v</arg_value>\\n</tool_call>                  GLM 4.5
+    <minimax:tool_call>\\n<invoke name="f">\\n<parameter name="k">v</parameter>\\n</invoke>\\n</minimax:tool_call>
 
-Strings are written raw, everything else as JSON. Which of both a value is, only the schema of its parameter tells: the
-grammar and the reader ask the same function, ``parameter_kinds``.
+Strings are written raw, everything else as JSON. Which of both a value is, the element says (DeepSeek), or only the
+schema of its parameter tells: then the grammar and the reader ask the same function, ``parameter_kinds``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
-from constrained.frontends.structural_tag.xml_values import ONLY_STRINGS, parameter_kinds, value_of_text
+from constrained.frontends.structural_tag.xml_values import (
+    BLANKS,
+    ONLY_STRINGS,
+    XML_STYLES,
+    JsonText,
+    Kinds,
+    XmlEmitter,
+    parameter_kinds,
+    value_of_text,
+)
 from constrained.toolcalls.shapes.base import Format, TaggedCalls, arguments, tag
 from constrained.toolcalls.shapes.named import read_name
 from constrained.toolcalls.source import Broken, Calls, Reading, Source
@@ -23,47 +34,104 @@ __all__ = ["XmlCalls"]
 
 @dataclass(frozen=True)
 class XmlCalls(TaggedCalls):
-    """``begin`` <function=name> parameters ``end``."""
+    """``begin`` ``before_name`` name ``behind_name`` parameters ``end``, perhaps within ``section``.
+
+    Args:
+        begin: of a call, unless it stands in a section.
+        before_name, behind_name, end: around the name, and behind the parameters.
+        separator: between two calls where calls are required, or in a section.
+        style: of ``json_schema`` formats: how parameters are written.
+        section: around all calls of a turn; empty strings: none.
+    """
 
     begin: str = "<tool_call>"
+    before_name: str = "\n<function="
+    behind_name: str = ">"
     end: str = "</function>\n</tool_call>"
     separator: str = "\n"
+    style: str = "qwen_xml"
+    section: tuple[str, str] = ("", "")
+
+    @property
+    def triggers(self) -> tuple[str, ...]:
+        """The begin of the section, or of a call."""
+        return (self.section[0].rstrip() or self.begin,)
+
+    @property
+    def once(self) -> bool:
+        """Within a section."""
+        return bool(self.section[0])
 
     def tags(self, tools: Sequence[ToolSpec], single: bool) -> list[Format]:
-        """One for each tool."""
-        return [tag(f"{self.begin}\n<function={tool.name}>", arguments(tool, "qwen_xml"), self.end) for tool in tools]
+        """One tag for each tool; within a section, one around them."""
+        found = [tag(f"{self.begin}{self.before_name}{tool.name}{self.behind_name}", arguments(tool, self.style),
+                     self.end) for tool in tools]
+        if not self.section[0]:
+            return found
+        inside: Format = {"type": "tags_with_separator", "tags": found, "separator": self.separator,
+                          "at_least_one": True, "stop_after_first": single}
+        return [tag(self.section[0], inside, self.section[1])]
 
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
-        """One call; strings are handed on while they come, other arguments when their element is closed."""
-        yield from source.literal(self.begin.encode())
+        """A call, or a section of them."""
+        if not self.section[0]:
+            yield from source.literal(self.begin.encode())
+            yield from self._call(source, calls, tools)
+            return
+        yield from source.literal(self.section[0].rstrip().encode())
+        while True:
+            yield from source.blanks()
+            if (yield from source.next_is(self.section[1].encode())):
+                break
+            yield from self._call(source, calls, tools)
+        yield from source.literal(self.section[1].encode())
+        calls.commit = source.at
+
+    def _call(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
+        """One call, from its name on."""
         yield from source.blanks()
-        yield from source.literal(b"<function=")
+        yield from source.literal(self.before_name.strip().encode())
         name = yield from read_name(source)
-        yield from source.literal(b">")
+        yield from source.literal(self.behind_name.rstrip().encode())
         calls.start(name)
         tool = tools.get(name)
         kinds = parameter_kinds(tool.schema if tool is not None else {"type": "object", "additionalProperties": True})
-        end = self.end.encode()
+        style = XML_STYLES[self.style]
+        end = self.end.rstrip().encode()
         written = "{"
         while True:
             yield from source.blanks()
-            if (yield from source.one_of((b"<parameter=", end))) == 1:
+            if (yield from source.one_of((style.before, end))) == 1:
                 break
-            key = (yield from source.until(b">")).decode("utf-8", errors="replace")
+            key = (yield from source.until(style.behind)).decode("utf-8", errors="replace")
             kind = kinds(key)
-            if kind == ONLY_STRINGS:  # such a value may be long, and is handed on while it comes
-                calls.arguments(f"{written}{json_of(key)}: \"".encode())
-                text = JsonStringWriter(calls.arguments, trim=True)
-                if (yield from source.until_one((b"</parameter>",), text.write)) is None:
-                    raise Broken
-                text.end()
-                calls.arguments(b'"')
-                written = ", "
-                continue
-            raw = (yield from source.until(b"</parameter>")).decode("utf-8", errors="replace")
-            value = value_of_text(raw, kind)
-            found = json_of(value) if isinstance(value, str) else value.text
-            calls.arguments(f"{written}{json_of(key)}: {found}".encode())
+            if style.told_apart:
+                text = (yield from source.one_of(style.string_marks)) == 0
+                kind = ONLY_STRINGS if text else NO_STRINGS
+            if style.value_mark:
+                yield from source.blanks()
+                yield from source.literal(style.value_mark)
+            calls.arguments(f"{written}{json_of(key)}: ".encode())
+            yield from _value(source, calls, style, kind)
             written = ", "
         calls.arguments(b"{}" if written == "{" else b"}")
         calls.end()
+
+
+NO_STRINGS = Kinds(integers=True, fractions=True, booleans=True, null=True, arrays=True, objects=True)
+"""What an element that says so holds."""
+
+
+def _value(source: Source, calls: Calls, style: type[XmlEmitter], kind: Kinds) -> Generator[None, None, None]:
+    """The text of a parameter up to its end; strings are handed on while they come."""
+    if kind == ONLY_STRINGS:
+        calls.arguments(b'"')
+        text = JsonStringWriter(calls.arguments, trim=style.trims)
+        if (yield from source.until_one((style.stop,), text.write)) is None:
+            raise Broken
+        text.end()
+        calls.arguments(b'"')
+        return
+    raw = (yield from source.until(style.stop)).decode("utf-8", errors="replace")
+    value = JsonText(raw.strip(BLANKS)) if style.told_apart else value_of_text(raw, kind)
+    calls.arguments((json_of(value) if isinstance(value, str) else value.text).encode())
