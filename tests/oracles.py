@@ -40,6 +40,7 @@ from constrained.grammar.ir import (
     Unordered,
     children,
 )
+from constrained.grammar.unfolded import unfolded
 
 State = Any  # a hashable value of the machine's own
 Key = int | str  # id() of a node, or the name of a rule
@@ -97,6 +98,7 @@ class Recogniser:
         self.alphabet = frozenset(range(256) if alphabet is None else alphabet)
         self.machines: dict[Key, _Machine] = {}
         self.watched: list[NotFollowedBy] = []
+        rule_set = unfolded(rule_set)
         self._build(rule_set)
         self.productive = self._fixpoint(lambda machine, done: machine.productive(done))
         self.nullable = self._fixpoint(lambda machine, done: machine.nullable(done))

@@ -22,6 +22,7 @@ from constrained.grammar.ir import (
     Choice,
     Distinct,
     Expr,
+    Graph,
     Literal,
     NotFollowedBy,
     Reference,
@@ -97,6 +98,14 @@ class _Writer(RuleWriter):
                 start, before = self.position(origin), start
                 self.tokens(mark, before, start)
             self.write(node.body, start, end, origin)
+        elif isinstance(node, Graph):
+            places = [self.position(origin) for _ in node.edges]
+            self.edge(start, _EPSILON, 0, 0, places[0])
+            for here, row in zip(places, node.edges, strict=True):
+                for one, to in row:
+                    self.write(one, here, places[to], origin)
+            for state in node.accepting:
+                self.edge(places[state], _EPSILON, 0, 0, end)
         elif isinstance(node, NotFollowedBy):
             known = self.guard_ids.setdefault((id(node.dfa), node.at_end), len(self.net.guard_dfas))
             if known == len(self.net.guard_dfas):
@@ -121,4 +130,6 @@ class _Writer(RuleWriter):
         """How many leaves a node has of its own, and its sub-expressions."""
         if isinstance(node, (Capture, Distinct)):
             return 0, (node.body,)
+        if isinstance(node, Graph):
+            return len(node.edges), children(node)
         return (LARGE if isinstance(node, (AnyTextUntil, NotFollowedBy, TokenBudget)) else 1), children(node)

@@ -34,6 +34,7 @@ from constrained.grammar.ir import (
     Choice,
     Distinct,
     Expr,
+    Graph,
     Literal,
     NotFollowedBy,
     Reference,
@@ -187,6 +188,16 @@ class CaptureGraph:
                 here = there
             if not expr.items:
                 ops.append((EPS, end))
+        elif isinstance(expr, Graph):
+            places = [self.place() for _ in expr.edges]
+            ops.append((EPS, places[0]))
+            for here, row in zip(places, expr.edges, strict=True):
+                for one, to in row:
+                    there = self.place()
+                    self.ops[here].append((EPS, there))
+                    self.waiting.append((one, there, places[to]))
+            for state in sorted(expr.accepting):
+                self.ops[places[state]].append((EPS, end))
         elif isinstance(expr, Choice):
             for option in expr.options:
                 here = self.place()

@@ -17,6 +17,7 @@ from .ir import (
     ByteDfa,
     CharClass,
     Expr,
+    Graph,
     Literal,
     NotFollowedBy,
     Reference,
@@ -28,6 +29,7 @@ from .ir import (
     Unordered,
     children,
 )
+from .unfolded import unfolded
 
 __all__ = ["GrammarReport", "analyse", "require_productive"]
 
@@ -79,6 +81,11 @@ class _Graph:
     """All nodes once, with who uses whom. A sequence needs all of its children, every other node one of them."""
 
     def __init__(self, rule_set: RuleSet) -> None:
+        self._collect(rule_set)
+        if any(type(node) is Graph for node in self.nodes):
+            self._collect(unfolded(rule_set))
+
+    def _collect(self, rule_set: RuleSet) -> None:
         self.nodes: list[Expr] = []
         self.users: list[list[int]] = []
         number: dict[int, int] = {}

@@ -28,6 +28,7 @@ from .ir import (
     Choice,
     Distinct,
     Expr,
+    Graph,
     Literal,
     NotFollowedBy,
     Reference,
@@ -64,8 +65,8 @@ MAX_TOKENS = 1 << 28
 _SURROGATES = (0xD800, 0xDFFF)
 _FLATTEN = 8
 _JOIN = 4096
-_NODES = frozenset((AnyTextUntil, ByteDfa, Capture, CharClass, Choice, Distinct, Literal, NotFollowedBy, Reference,
-                    Repeat, Sequence, TokenBudget, TokenReference, Unordered))
+_NODES = frozenset((AnyTextUntil, ByteDfa, Capture, CharClass, Choice, Distinct, Graph, Literal, NotFollowedBy,
+                    Reference, Repeat, Sequence, TokenBudget, TokenReference, Unordered))
 _EMPTY = Literal(b"")
 _NOTHING = Choice(())
 _ANY = CharClass(((0, 0xD7FF), (0xE000, LAST_CODE_POINT)))

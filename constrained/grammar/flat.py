@@ -17,6 +17,7 @@ from constrained.grammar.ir import (
     Choice,
     Distinct,
     Expr,
+    Graph,
     Literal,
     NotFollowedBy,
     Reference,
@@ -81,6 +82,9 @@ def _entry(node: Expr, parts: tuple[int, ...]) -> tuple[Any, ...]:
         return ("capture", parts[0], node.name)
     if isinstance(node, Unordered):
         return ("unordered", parts, tuple(sorted(node.required)), node.free is not None, node.minimum, node.maximum)
+    if isinstance(node, Graph):
+        targets = tuple([tuple([to for _, to in row]) for row in node.edges])
+        return ("graph", parts, targets, tuple(sorted(node.accepting)))
     if isinstance(node, TokenReference):
         return ("token", node.tokens, node.exclude)
     if isinstance(node, AnyTextUntil):
@@ -118,6 +122,10 @@ def from_flat(flat: Flat) -> RuleSet:
             free = parts.pop() if entry[3] else None
             separator = parts.pop()
             nodes.append(Unordered(tuple(parts), frozenset(entry[2]), separator, free, entry[4], entry[5]))
+        elif tag == "graph":
+            left = iter(entry[1])
+            nodes.append(Graph(tuple([tuple([(nodes[next(left)], to) for to in row]) for row in entry[2]]),
+                               frozenset(entry[3])))
         elif tag == "reference":
             nodes.append(Reference(entry[1]))
         elif tag == "token":

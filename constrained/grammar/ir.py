@@ -23,6 +23,7 @@ __all__ = [
     "Choice",
     "Distinct",
     "Expr",
+    "Graph",
     "Literal",
     "NotFollowedBy",
     "Reference",
@@ -191,9 +192,21 @@ class TokenBudget:
     maximum: int
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Graph:
+    """A finite automaton whose edges read expressions: what repetition and choice say only with copies.
+
+    ``edges[s]`` is a tuple of ``(expression, next state)``; several may read the same. State 0 starts. It is the same
+    as a rule for each state, ``s: e1 s1 | e2 s2 | ...`` and the empty text where ``s`` accepts, but nothing is called.
+    """
+
+    edges: tuple[tuple[tuple[Expr, int], ...], ...]
+    accepting: frozenset[int]
+
+
 Expr = (
     Literal | CharClass | Sequence | Choice | Repeat | Unordered | Reference | TokenReference | AnyTextUntil | ByteDfa
-    | Capture | Distinct | NotFollowedBy | TokenBudget
+    | Capture | Distinct | NotFollowedBy | TokenBudget | Graph
 )
 
 
@@ -205,6 +218,8 @@ def children(expr: Expr) -> tuple[Expr, ...]:
         return expr.options
     if isinstance(expr, (Repeat, Capture, Distinct)):
         return (expr.body,)
+    if isinstance(expr, Graph):
+        return tuple([one for row in expr.edges for one, _ in row])
     if isinstance(expr, Unordered):
         return (*expr.items, expr.separator) if expr.free is None else (*expr.items, expr.separator, expr.free)
     return ()

@@ -30,6 +30,7 @@ from .ir import (
     Unordered,
     children,
 )
+from .unfolded import unfolded
 
 __all__ = ["rule_names", "show"]
 
@@ -54,6 +55,8 @@ def rule_names(rule_set: RuleSet) -> dict[str, str]:
 def show(rule_set: RuleSet) -> str:
     """The grammar as EBNF. Read it back with ``from_ebnf(text, root=rule_names(rule_set)[rule_set.root])``."""
     names = rule_names(rule_set)
+    rule_set = unfolded(rule_set)
+    names |= {name: one for name, one in rule_names(rule_set).items() if name not in names}
     printer = _Printer(names)
     pending = [(names[name], body) for name, body in rule_set.rules.items()]
     taken = set(names.values())

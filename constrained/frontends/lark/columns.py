@@ -7,14 +7,16 @@ column: in each the block may begin, so all columns share what they have in comm
 
 from __future__ import annotations
 
-from constrained.grammar.ir import ByteDfa, CharClass, Choice, Expr, Sequence
+from collections.abc import Callable
+
+from constrained.grammar.ir import ByteDfa, CharClass, Choice, Expr, Reference, Sequence
 from constrained.limits import Limits
 from constrained.regex.dfa import DEAD, Dfa, trimmed
 from constrained.regex.utf8 import ByteTrie
 
 from .indentation import LINE_FEED, SPACE, TAB, Indentation
 from .lexing import Language, Lexicon, text_expression
-from .rules import Sketch, Symbol, Template
+from .rules import Automaton, Sketch, Symbol, Template
 
 __all__ = ["expand", "head_of"]
 
@@ -23,10 +25,11 @@ BEFORE = -1
 
 
 class _Expansion:
-    def __init__(self, template: Template, indentation: Indentation, lexicon: Lexicon, texts: list[Expr],
-                 limits: Limits) -> None:
-        self.template, self.indentation, self.lexicon = template, indentation, lexicon
+    def __init__(self, template: Template, graphs: dict[int, Automaton], indentation: Indentation, lexicon: Lexicon,
+                 texts: list[Expr], limits: Limits, named: Callable[[str, Expr], Reference]) -> None:
+        self.template, self.graphs, self.indentation, self.lexicon = template, graphs, indentation, lexicon
         self.texts = texts
+        self.named = named
         self.most = limits.max_indentation
         self.limits = limits
         self.sketch = Sketch()
@@ -57,15 +60,9 @@ class _Expansion:
         top = self.copy(root, ())
         while self.agenda:
             number, n, columns = self.agenda.pop()
-            for one in self.template.alternatives[n]:
-                made: list[int] = []
-                for symbol in one:
-                    here = self.symbol(symbol, columns)
-                    if here is None:
-                        break
-                    made.append(here)
-                else:
-                    self.sketch.alternatives[number].append(tuple(made))
+            rows = [[(here, to) for symbol, to in row.items() if (here := self.symbol(symbol, columns)) is not None]
+                    for row in self.graphs[n].edges]
+            self.sketch.graphs[number] = (rows, self.graphs[n].accepting)
         return top
 
     def symbol(self, symbol: Symbol, columns: tuple[int, ...]) -> int | None:
@@ -124,8 +121,8 @@ class _Expansion:
                 accepting = frozenset(i for i, end in enumerate(ends) if debt in end)
                 text = self.written(line, trimmed(Dfa(view.classes, tuple(rows), accepting)))
                 options.append(text if debt == 0 else Sequence((text, self.lexicon.note(debt))))
-            self.lines[key] = None if not options else self.new_text(
-                options[0] if len(options) == 1 else Choice(tuple(options)))
+            self.lines[key] = None if not options else self.new_text(self.named(
+                f"LINE@{column}", options[0] if len(options) == 1 else Choice(tuple(options))))
         return self.lines[key]
 
     def opening(self, line: int, column: int, target: int, columns: tuple[int, ...], passes: bool) -> int:
@@ -133,13 +130,18 @@ class _Expansion:
         key = ("open", line, column, target, columns, passes)
         found = self.blocks.get(key)
         if found is None:
-            found = self.blocks[key] = self.sketch.new("INDENT")
+            found = self.blocks[key] = self._block()
             view, _ = self._view(line)
             for text, state, deeper in self._first(line, column):
                 inside = self.inside(line, state, deeper, target, columns, passes)
                 self.sketch.alternatives[found] += [(text, inside), *self._begun(text, view, state, deeper, target,
                                                                                  columns, passes)]
         return found
+
+    def _block(self) -> int:
+        number = self.sketch.new("INDENT")
+        self.sketch.alternatives[number] = []
+        return number
 
     def _begun(self, text: int, view: Language, state: int, column: int, target: int, columns: tuple[int, ...],
                passes: bool) -> list[tuple[int, ...]]:
@@ -164,7 +166,8 @@ class _Expansion:
             for i, (state, deeper) in enumerate(order):
                 if column < deeper <= self.most:
                     dfa = trimmed(Dfa(view.classes, tuple(rows), frozenset((i,))))
-                    self.openings[key].append((self.new_text(self.written(line, dfa)), state, deeper))
+                    text = self.named(f"LINE@{column}+{deeper - column}", self.written(line, dfa))
+                    self.openings[key].append((self.new_text(text), state, deeper))
         return self.openings[key]
 
     def inside(self, line: int, state: int, column: int, target: int, columns: tuple[int, ...], passes: bool) -> int:
@@ -172,7 +175,7 @@ class _Expansion:
         first = ("in", line, state, column, target, columns, passes)
         pending = [] if first in self.blocks else [(state, column)]
         if pending:
-            self.blocks[first] = self.sketch.new("INDENT")
+            self.blocks[first] = self._block()
         while pending:
             at, here = pending.pop()
             number = self.blocks["in", line, at, here, target, columns, passes]
@@ -185,7 +188,7 @@ class _Expansion:
             for (to, deeper), ranges in moves.items():
                 key = ("in", line, to, deeper, target, columns, passes)
                 if key not in self.blocks:
-                    self.blocks[key] = self.sketch.new("INDENT")
+                    self.blocks[key] = self._block()
                     pending.append((to, deeper))
                 letters = self._letter(tuple(sorted(ranges)))
                 self.sketch.alternatives[number] += [(letters, self.blocks[key]),
@@ -227,10 +230,11 @@ def _column(columns: tuple[int, ...], slot: int) -> int:
     return 0 if slot < 0 else columns[slot]
 
 
-def expand(template: Template, root: int, indentation: Indentation, lexicon: Lexicon, texts: list[Expr],
-           limits: Limits) -> tuple[Sketch, int]:
-    """The template's rules for each column; ``texts`` grows by what lines read."""
-    work = _Expansion(template, indentation, lexicon, texts, limits)
+def expand(template: Template, graphs: dict[int, Automaton], root: int, indentation: Indentation, lexicon: Lexicon,
+           texts: list[Expr], limits: Limits, named: Callable[[str, Expr], Reference]) -> tuple[Sketch, int]:
+    """The automata of a template for each column; ``texts`` grows by what lines read, each a rule that ``named``
+    writes."""
+    work = _Expansion(template, graphs, indentation, lexicon, texts, limits, named)
     top = work.run(root)
     return work.sketch, top
 

@@ -34,10 +34,11 @@ from .columns import expand, head_of
 from .contexts import annotate
 from .extras import Additions, lazy_text, read_additions
 from .follow import ANYTHING, Follow
+from .graphs import automata
 from .indentation import AT_END, Indentation, indentation_of
 from .lexing import Lexicon
 from .load import END, Loaded, fail, load, require_lark
-from .rules import Sketch
+from .rules import Sketch, Template
 from .scannerless import whole_match
 
 __all__ = ["from_lark"]
@@ -116,19 +117,17 @@ def _lexer(loaded: Loaded, lexicon: Lexicon, indentation: Indentation | None, wr
         elif number < -1:
             body = writer.declared(declared[-2 - number])
         texts.append(writer.text(names.get(number, END), skipped, body))
-    sketch = Sketch()
     if indentation is None:
-        sketch.names, sketch.alternatives = done.sketch.names, done.sketch.alternatives
-        sketch.captures = done.sketch.captures
-    else:
-        sketch, root = expand(done.sketch, root, indentation, lexicon, texts, lexicon.limits)
+        return writer.finished(done.sketch, root, texts)
     bare = frozenset(t for t, (_, _, line) in enumerate(done.readings) if line == AT_END)
-    return writer.finished(sketch, root, texts, merged=True, bare=bare)
+    graphs, root = automata(done.sketch, root, bare)
+    sketch, root = expand(done.sketch, graphs, root, indentation, lexicon, texts, lexicon.limits, writer.named)
+    return writer.written(sketch, root, texts)
 
 
 def _scannerless(loaded: Loaded, lexicon: Lexicon, writer: _Texts) -> RuleSet | None:
     """The rules as they are; ignored text, each by its first match, before every terminal and at the end."""
-    sketch = Sketch()
+    sketch = Template()
     numbers = {name: sketch.new(name) for name in loaded.by_origin}
     sketch.captures = {numbers[rule]: name for rule, name in writer.added.captures.items() if rule in numbers}
     numbers_of_ignored = {number for name in loaded.ignored for number in lexicon.scanner(frozenset((name,))).ignored}
@@ -191,7 +190,16 @@ class _Texts:
         items = [part for part in (skipped, body) if part is not None]
         return Literal(b"") if not items else items[0] if len(items) == 1 else Sequence(tuple(items))
 
-    def finished(self, sketch: Sketch, root: int, texts: list[Expr], *, merged: bool = False,
-                 bare: frozenset[int] = frozenset()) -> RuleSet | None:
-        rules = sketch.finished(root, texts, merged=merged, bare=bare)
-        return None if rules is None else RuleSet({**rules.rules, **self.rules}, rules.root)
+    def finished(self, template: Template, root: int, texts: list[Expr]) -> RuleSet | None:
+        """The rules of a template without columns; None if no text fits."""
+        if not template.finish(root):
+            return None
+        sketch = Sketch()
+        sketch.names, sketch.captures = template.names, template.captures
+        graphs, root = automata(template, root, frozenset())
+        sketch.graphs = {n: ([list(row.items()) for row in made.edges], made.accepting) for n, made in graphs.items()}
+        return self.written(sketch, root, texts)
+
+    def written(self, sketch: Sketch, root: int, texts: list[Expr]) -> RuleSet:
+        rules = sketch.written(root, texts)
+        return RuleSet({**rules.rules, **self.rules}, rules.root)

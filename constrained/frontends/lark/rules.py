@@ -1,27 +1,39 @@
 """Context-free rules by number, made small and written as IR.
 
-Both modes end here: a ``Sketch`` holds nonterminals as lists of alternatives, an alternative being a tuple of symbols:
-a nonterminal >= 0, or ``~t`` for text t. What cannot be finished is left out, nonterminals that say the same become one
-(E. Moore's refinement, on rules instead of states), ``a: x | a y`` becomes ``x y*``, and what is used once is written
-where it is used. Nothing recurses. Cost: about 2 us a symbol and round of refinement; five to fifteen rounds are usual.
+Both modes end here: a ``Template`` holds nonterminals as lists of alternatives, an alternative being a tuple of
+symbols: a nonterminal >= 0, or ``~t`` for text t. What cannot be finished is left out, nonterminals that say the same
+become one (E. Moore's refinement, on rules instead of states), and then automata over symbols (``graphs``). A ``Sketch`` holds
+those, and is written: each nonterminal as a rule, or where it is used if that is once. Nothing recurses.
+Cost: about 2 us a symbol and round of refinement; five to fifteen rounds are usual.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from constrained.grammar.ir import Capture, Choice, Expr, Literal, Reference, Repeat, RuleSet, Sequence
+from constrained.grammar.ir import Capture, Choice, Expr, Graph, Literal, Reference, RuleSet, Sequence
 
-__all__ = ["Alternative", "Sketch", "Symbol", "Template"]
+__all__ = ["Alternative", "Automaton", "Edges", "Sketch", "Symbol", "Template"]
 
 #: A number, or (in a ``Template``) a tuple whose second part is a nonterminal if the first is "at" or "in".
 Symbol = Any
 Alternative = tuple[Symbol, ...]
+Edges = list[dict[Symbol, int]]
+Rows = tuple[list[list[tuple[int, int]]], frozenset[int]]
 
 
-#: A rule is written in full up to this size.
-MOST_ALTERNATIVES, MOST_SYMBOLS = 500, 200
+@dataclass(frozen=True, slots=True, eq=False)
+class Automaton:
+    """``edges[state]``: symbol to state, deterministic; state 0 starts."""
+
+    edges: Edges
+    accepting: frozenset[int]
+
+    def size(self) -> int:
+        """How many edges there are."""
+        return sum(map(len, self.edges))
 
 
 class Template:
@@ -38,6 +50,35 @@ class Template:
         self.names.append(name)
         self.alternatives.append([])
         return len(self.names) - 1
+
+    def finish(self, root: int) -> bool:
+        """Leaves out alternatives that cannot be finished (symbols are all numbers); False if the root cannot be."""
+        productive = self._productive()
+        self.alternatives = [[one for one in options if all(s < 0 or s in productive for s in one)] if n in productive
+                             else [] for n, options in enumerate(self.alternatives)]
+        return root in productive
+
+    def _productive(self) -> set[int]:
+        users: dict[int, list[tuple[int, int]]] = {}
+        missing: dict[tuple[int, int], int] = {}
+        done: set[int] = set()
+        agenda: list[int] = []
+        for n, options in enumerate(self.alternatives):
+            for i, one in enumerate(options):
+                needs = {s for s in one if s >= 0}
+                missing[n, i] = len(needs)
+                for s in needs:
+                    users.setdefault(s, []).append((n, i))
+                if not needs and n not in done:
+                    done.add(n)
+                    agenda.append(n)
+        while agenda:
+            for n, i in users.get(agenda.pop(), ()):
+                missing[n, i] -= 1
+                if not missing[n, i] and n not in done:
+                    done.add(n)
+                    agenda.append(n)
+        return done
 
     def merge(self, root: int) -> int:
         """Nonterminals with the same alternatives, up to this very merging, become the first of them."""
@@ -107,106 +148,69 @@ def _renamed(symbol: Symbol, names: dict[int, int]) -> Symbol:
     return symbol if symbol[0] == "line" else (symbol[0], names[symbol[1]], *symbol[2:])
 
 
-class Sketch(Template):
-    """Rules whose symbols are all numbers."""
+class Sketch:
+    """What is left to be written: for each nonterminal an automaton, or alternatives. Symbols are numbers."""
 
-    def finished(self, root: int, texts: list[Expr], *, merged: bool = False,
-                 bare: frozenset[int] = frozenset()) -> RuleSet | None:
-        """The rules that ``root`` needs; None if no text can be finished.
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        #: Rows of (symbol, next state), and the accepting states.
+        self.graphs: dict[int, Rows] = {}
+        self.alternatives: dict[int, list[Alternative]] = {}
+        self.captures: dict[int, str] = {}
 
-        ``merged``: there is nothing to merge. ``bare``: texts that read nothing and so may begin no rule.
-        """
-        productive = self._productive()
-        if root not in productive:
-            return None
-        self.alternatives = [[one for one in options if all(s < 0 or s in productive for s in one)] if n in productive
-                             else [] for n, options in enumerate(self.alternatives)]
-        root = root if merged else self.merge(root)
-        if self.captures:  # they are not followed through left recursion
-            self._join()
-        return _Writer(self, root, texts, bare).rules()
+    def new(self, name: str) -> int:
+        """A nonterminal of which nothing is known yet."""
+        self.names.append(name)
+        return len(self.names) - 1
 
-    def _join(self) -> None:
-        """Alternatives written in full where they end in a nonterminal that has just one, or are nothing else: so a
-        rule that begins with itself shows it. Masks of such rules take four times as long on the SQL grammar of the
-        benchmark (92 and 378 us of CPU a token, 40 texts, Llama-3.1): rules that are called share what they read."""
-        for n, options in enumerate(self.alternatives):
-            joined = {n, *self.captures}
-            done: list[Alternative] = []
-            waiting = list(reversed(options))
-            while waiting:
-                one = waiting.pop()
-                last = one[-1] if one else -1
-                if last >= 0 and last not in joined and (len(one) == 1 or len(self.alternatives[last]) == 1):
-                    if len(one) == 1:
-                        joined.add(last)
-                    waiting.extend((*one[:-1], *rest) for rest in reversed(self.alternatives[last]))
-                    if len(waiting) + len(done) > MOST_ALTERNATIVES or len(one) > MOST_SYMBOLS:
-                        done = options
-                        break
-                else:
-                    done.append(one)
-            self.alternatives[n] = list(dict.fromkeys(done))
+    def symbols(self, n: int) -> Iterator[int]:
+        """What a nonterminal is made of, once for each place."""
+        made = self.graphs.get(n)
+        if made is not None:
+            for row in made[0]:
+                for s, _ in row:
+                    yield s
+        for one in self.alternatives.get(n, ()):
+            yield from one
 
-    def _productive(self) -> set[int]:
-        users: dict[int, list[tuple[int, int]]] = {}
-        missing: dict[tuple[int, int], int] = {}
-        done: set[int] = set()
-        agenda: list[int] = []
-        for n, options in enumerate(self.alternatives):
-            for i, one in enumerate(options):
-                needs = {s for s in one if s >= 0}
-                missing[n, i] = len(needs)
-                for s in needs:
-                    users.setdefault(s, []).append((n, i))
-                if not needs and n not in done:
-                    done.add(n)
-                    agenda.append(n)
-        while agenda:
-            for n, i in users.get(agenda.pop(), ()):
-                missing[n, i] -= 1
-                if not missing[n, i] and n not in done:
-                    done.add(n)
-                    agenda.append(n)
-        return done
+    def written(self, root: int, texts: list[Expr]) -> RuleSet:
+        """The rules that ``root`` needs; ``texts[t]`` is what symbol ``~t`` reads."""
+        return _Writer(self, root, texts).rules()
 
 
 class _Writer:
-    def __init__(self, sketch: Sketch, root: int, texts: list[Expr], bare: frozenset[int]) -> None:
-        self.names, self.alternatives, self.texts = sketch.names, sketch.alternatives, texts
-        self.captures = sketch.captures
-        self.root = root
-        self.uses: dict[int, int] = {root: 2}
-        seen = {root}
+    def __init__(self, sketch: Sketch, root: int, texts: list[Expr]) -> None:
+        self.sketch, self.texts, self.root = sketch, texts, root
+        uses: dict[int, int] = {root: 2}
+        recursive: set[int] = set()
         stack = [root]
+        reached = [root]
         while stack:
-            for one in self.alternatives[stack.pop()]:
-                for s in one:
-                    if s < 0:
-                        continue
-                    self.uses[s] = self.uses.get(s, 0) + 1
-                    if s not in seen:
-                        seen.add(s)
-                        stack.append(s)
-        self.reached = sorted(seen)
+            n = stack.pop()
+            for s in sketch.symbols(n):
+                if s < 0:
+                    continue
+                if s == n:
+                    recursive.add(n)
+                if s not in uses:
+                    stack.append(s)
+                    reached.append(s)
+                uses[s] = uses.get(s, 0) + 1
         self.rule_names: dict[int, str] = {}
         taken: set[str] = set()
-        for n in [root, *(n for n in self.reached if n != root)]:
-            begins_bare = any(one and one[0] < 0 and ~one[0] in bare for one in self.alternatives[n])
-            if (self.uses[n] > 1 and not begins_bare) or n in self._loops(n):
-                name = self.names[n]
+        for n in [root, *sorted(reached[1:])]:
+            if uses[n] > 1 or n in recursive:
+                name = sketch.names[n]
                 number = 1
                 while name in taken:
                     number += 1
-                    name = f"{self.names[n]}.{number}"
+                    name = f"{sketch.names[n]}.{number}"
                 taken.add(name)
                 self.rule_names[n] = name
 
-    def _loops(self, n: int) -> tuple[int, ...]:
-        return (n,) if any(n in one for one in self.alternatives[n]) else ()
-
     def rules(self) -> RuleSet:
         done: dict[int, Expr] = {}
+        captures = self.sketch.captures
         stack: list[tuple[int, bool]] = [(n, False) for n in self.rule_names]
         while stack:
             n, ready = stack.pop()
@@ -214,29 +218,51 @@ class _Writer:
                 continue
             if not ready:
                 stack.append((n, True))
-                stack.extend((s, False) for one in self.alternatives[n] for s in one
+                stack.extend((s, False) for s in self.sketch.symbols(n)
                              if s >= 0 and s not in self.rule_names and s not in done)
                 continue
-            body = self._body(n, lambda s: Reference(self.rule_names[s]) if s in self.rule_names else done[s])
-            done[n] = Capture(self.captures[n], body) if n in self.captures else body
+            made = self.sketch.graphs.get(n)
+            body = self._choice(self.sketch.alternatives.get(n, []), done) if made is None else self._graph(made, done)
+            done[n] = Capture(captures[n], body) if n in captures else body
         return RuleSet({name: done[n] for n, name in self.rule_names.items()}, self.rule_names[self.root])
 
-    def _body(self, n: int, of: Callable[[int], Expr]) -> Expr:
-        if n in self.captures:  # each round is a capture of its own
-            return self._choice(self.alternatives[n], of)
-        base = [one for one in self.alternatives[n] if n not in one]
-        left = [one[1:] for one in self.alternatives[n] if one[:1] == (n,) and n not in one[1:]]
-        right = [one[:-1] for one in self.alternatives[n] if one[-1:] == (n,) and n not in one[:-1]]
-        others = len(self.alternatives[n]) - len(base)
-        if left and len(left) == others:
-            return _sequence([self._choice(base, of), Repeat(self._choice(left, of), 0, None)])
-        if right and len(right) == others:
-            return _sequence([Repeat(self._choice(right, of), 0, None), self._choice(base, of)])
-        return self._choice(self.alternatives[n], of)
+    def _expression(self, symbol: int, done: dict[int, Expr]) -> Expr:
+        if symbol < 0:
+            return self.texts[~symbol]
+        return Reference(self.rule_names[symbol]) if symbol in self.rule_names else done[symbol]
 
-    def _choice(self, options: list[Alternative], of: Callable[[int], Expr]) -> Expr:
-        made = [_sequence([self.texts[~s] if s < 0 else of(s) for s in one]) for one in options]
+    def _choice(self, options: list[Alternative], done: dict[int, Expr]) -> Expr:
+        made = [_sequence([self._expression(s, done) for s in one]) for one in options]
         return made[0] if len(made) == 1 else Choice(tuple(made))
+
+    def _graph(self, made: Rows, done: dict[int, Expr]) -> Expr:
+        """A path as a sequence, two states as a choice, and else a graph: there, what several texts of a state begin
+        with (what is ignored before them) is read once."""
+        rows, accepting = made
+        if accepting == {len(rows) - 1} and not rows[-1]:
+            if len(rows) == 2 and all(to == 1 for _, to in rows[0]):
+                return self._choice([(s,) for s, _ in rows[0]], done)
+            if all(len(row) == 1 and row[0][1] == i + 1 for i, row in enumerate(rows[:-1])):
+                return _sequence([self._expression(row[0][0], done) for row in rows[:-1]])
+        edges: list[list[tuple[Expr, int]]] = []
+        more: list[list[tuple[Expr, int]]] = []
+        for row in rows:
+            found: list[tuple[Expr, int]] = []
+            begun: dict[int, list[tuple[Sequence, int]]] = {}
+            for s, to in row:
+                one = self._expression(s, done)
+                if s < 0 and isinstance(one, Sequence) and len(one.items) > 1 and isinstance(one.items[0], Reference):
+                    begun.setdefault(id(one.items[0]), []).append((one, to))
+                else:
+                    found.append((one, to))
+            for same in begun.values():
+                if len(same) == 1:
+                    found.extend(same)
+                    continue
+                found.append((same[0][0].items[0], len(rows) + len(more)))
+                more.append([(_sequence(list(one.items[1:])), to) for one, to in same])
+            edges.append(found)
+        return Graph(tuple(map(tuple, edges + more)), accepting)
 
 
 def _sequence(items: list[Expr]) -> Expr:
