@@ -39,7 +39,7 @@ KERNEL_LIMITS = (ThreadLimitReached, WalkLimitReached, SearchLimitReached)
 """What the kernel raises where a budget ends; ``limit_error`` words it."""
 
 FIRST_BUDGET = 8 << 20
-"""Bytes after which an automaton's first epoch ends. Epochs that are soon full double it, up to
+"""Bytes that an automaton may grow by before its first epoch ends. Epochs that are soon full double it, up to
 ``max_automaton_bytes``: what is really in use stays, what is only left behind does not pile up."""
 
 SOON = 40
@@ -56,7 +56,7 @@ class CompiledGrammar:
         automaton: the kernel object behind the state-level API.
     """
 
-    __slots__ = ("__weakref__", "_budget", "_graph", "_looks", "_started", "automaton", "by_id_only", "limits", "live",
+    __slots__ = ("__weakref__", "_base", "_budget", "_graph", "_looks", "_started", "automaton", "by_id_only", "limits", "live",
                  "program", "rules", "tables", "tokenizer_info")
 
     def __init__(self, rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits) -> None:
@@ -101,6 +101,7 @@ class CompiledGrammar:
             self.automaton = distinct_automaton(rules, self.program, self.automaton, self.tables, self.by_id_only,
                                                 limits)
         self._budget = min(FIRST_BUDGET, limits.max_automaton_bytes)
+        self._base: int = self.automaton.memory()
         self._looks = 0
         self._started = 0
         self.live: LiveTokens | None = None
@@ -236,7 +237,7 @@ class CompiledGrammar:
         """Begin a new epoch if the automaton has outgrown its budget; True if it did."""
         self._looks += 1
         _, states, _, _, _ = self.automaton.counts()
-        if states <= self.limits.max_states and self.automaton.memory() <= self._budget:
+        if states <= self.limits.max_states and self.automaton.memory() - self._base <= self._budget:
             return False
         if self._looks < SOON:
             self._budget = min(2 * self._budget, self.limits.max_automaton_bytes)

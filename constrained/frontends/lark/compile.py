@@ -33,11 +33,12 @@ from ..text import Source
 from .columns import expand, head_of
 from .contexts import annotate
 from .extras import Additions, lazy_text, read_additions
-from .follow import ANYTHING, Follow
+from .follow import Follow
 from .graphs import automata
 from .indentation import AT_END, Indentation, indentation_of
 from .lexing import Lexicon
 from .load import END, Loaded, fail, load, require_lark
+from .pruning import ANYTHING
 from .rules import Sketch, Template
 from .scannerless import whole_match
 

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from .indentation import AT_END, READ, Indentation
 from .lexing import Lexicon
 from .load import END, Loaded, Production, Table
+from .pruning import after_terminals
 from .rules import Alternative, Symbol, Template
 
 __all__ = ["Annotated", "annotate"]
@@ -85,6 +86,7 @@ class _Annotator:
         """Each state's class, and what is read in each class: states that never disagree are joined, greedily."""
         ignored_ids: dict[frozenset[int], int] = {}
         profiles: dict[frozenset[str], dict[str, tuple[int, int] | None]] = {}
+        languages = after_terminals(self.loaded, self.lexicon)
         for scanned in self.table.scanned:
             if scanned in profiles:
                 continue
@@ -92,7 +94,7 @@ class _Annotator:
             ignored = ignored_ids.setdefault(found.ignored, len(ignored_ids))
             # What is tried and never found (others come first) is not the same as what is not tried at all.
             profile: dict[str, tuple[int, int] | None] = dict.fromkeys(scanned)
-            profile.update((name, (ignored, number)) for name, number in found.tokens.items())
+            profile.update((name, (ignored, languages[name, number])) for name, number in found.tokens.items())
             for i, name in enumerate(sorted(self.loaded.declared)):
                 profile[name] = (ignored, -2 - i)
             profile[END] = (ignored, -1)

@@ -2,8 +2,8 @@
 
 A grammar for a parser has a nonterminal for each level of precedence and for each item of a production; to the engine
 every level is a stack frame, and the states after ``a + b`` and ``a * b`` are different ones although the same may
-follow. Here each nonterminal becomes the least automaton of its *sentential language*: symbols stand for themselves, but
-nonterminals that do not need themselves are replaced by their own automata, and left and right recursion by loops
+follow. Here each nonterminal becomes the least automaton of its *sentential language*: symbols stand for themselves,
+but nonterminals that do not need themselves are replaced by their own automata, and left and right recursion by loops
 (A. Aho, R. Sethi, J. Ullman, Compilers, 4.2; M. Johnson, Left corner transforms and finite state approximations, 1998,
 without the approximation). Only real nesting (brackets, blocks) stays a call. The language is the same.
 
@@ -140,7 +140,7 @@ def _is_self(symbol: Symbol, n: int) -> bool:
     """Whether a symbol calls ``n`` with its own columns."""
     if type(symbol) is int:
         return symbol == n
-    return symbol[0] == "at" and symbol[1] == n and symbol[2] == tuple(range(len(symbol[2])))
+    return bool(symbol[0] == "at" and symbol[1] == n and symbol[2] == tuple(range(len(symbol[2]))))
 
 
 def _moved(symbol: Symbol, slots: tuple[int, ...]) -> Symbol:

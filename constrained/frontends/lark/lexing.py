@@ -72,6 +72,7 @@ class Lexicon:
         self.language_ids: dict[Key, int] = {}
         self._found: dict[tuple[str, tuple[str, ...], tuple[str, ...]], dict[str, int]] = {}
         self._sets: dict[frozenset[str], Scanned] = {}
+        self._derived: dict[int, int] = {}
         self._pairs: dict[tuple[str, str], bool] = {}
         self._automata: dict[str, Dfa] = {}
         self._expressions: dict[tuple[int, tuple[int, ...]], Expr] = {}
@@ -105,7 +106,8 @@ class Lexicon:
 
     def names(self) -> dict[int, str]:
         """A terminal of each language found so far."""
-        return {number: name for found in self._sets.values() for name, number in found.tokens.items()}
+        known = {number: name for found in self._sets.values() for name, number in found.tokens.items()}
+        return {new: known[old] for new, old in self._derived.items() if old in known} | known
 
     def _one(self, name: str, before: tuple[str, ...], keywords: tuple[str, ...]) -> dict[str, int]:
         """What ``name`` reads after ``before`` were tried, as itself and as each keyword."""
@@ -198,6 +200,16 @@ class Lexicon:
         ends = tuple([frozenset().union(*[part.ends[s] for s, part in zip(states, parts, strict=True) if s != DEAD])
                       for states in order])
         return self.number(Language(joint.classes, tuple(rows), ends))
+
+    def with_debts(self, number: int, left: Callable[[int], int]) -> int:
+        """The number of a language with what is ``left`` of its debts; it keeps the name."""
+        language = self.languages[number]
+        ends = tuple([frozenset([left(debt) for debt in end]) for end in language.ends])
+        if ends == language.ends:
+            return number
+        found = self.number(Language(language.classes, language.rows, ends))
+        self._derived[found] = number
+        return found
 
     # -- which terminals meet ---------------------------------------------------------------------------------
 

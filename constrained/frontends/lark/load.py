@@ -57,7 +57,8 @@ class Production:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """lark's LALR table. ``goto[state][symbol]``; ``scanned[state]``: terminals its lexer tries there.
+    """lark's LALR table. ``goto[state][symbol]``; ``scanned[state]``: terminals its lexer tries there;
+    ``open[state]``: whether a terminal that it does not try is taken there.
 
     ``barred[state, production]``: look-aheads at which lark, in a conflict, does something else than reduce.
     """
@@ -65,6 +66,7 @@ class Table:
     goto: list[dict[str, int]]
     start: int
     scanned: list[frozenset[str]]
+    open: list[bool]
     barred: dict[tuple[int, int], frozenset[str]]
 
 
@@ -252,6 +254,7 @@ def _table(kept: dict[str, Any], rules: list[Any], start: str, terminals: set[st
     by_value = {rule: number for number, rule in enumerate(rules)}
     goto: list[dict[str, int]] = []
     scanned: list[frozenset[str]] = []
+    is_open: list[bool] = []
     barred: dict[tuple[int, int], frozenset[str]] = {}
     sets: dict[frozenset[str], frozenset[str]] = {}
     for state, items in enumerate(analysis.lr0_itemsets):  # lark numbers the states of its table in this order
@@ -259,13 +262,16 @@ def _table(kept: dict[str, Any], rules: list[Any], start: str, terminals: set[st
         goto.append({str(symbol): to for symbol, (action, to) in actions.items() if action.name == "Shift"})
         accepts = frozenset(map(str, actions)) & terminals | always
         scanned.append(sets.setdefault(accepts, accepts))
+        # terminals are written in upper case, nonterminals in lower case
+        is_open.append(any(name not in terminals and name != END and name.lstrip("_")[:1].isupper()
+                           for name in map(str, actions)))
         for symbol, reductions in items.lookaheads.items():
             action, chosen = actions[symbol.name]
             for rule in reductions:
                 if action.name == "Shift" or chosen != rule:
                     key = (state, by_value[rule])
                     barred[key] = barred.get(key, frozenset()) | {str(symbol.name)}
-    return Table(goto, analysis.parse_table.start_states[start], scanned, barred)
+    return Table(goto, analysis.parse_table.start_states[start], scanned, is_open, barred)
 
 
 _PLACE = re.compile(r",? ?(?:at )?line (\d+),? col(?:umn)? (\d+)(?: in [^:\n]*)?:?")

@@ -2,8 +2,9 @@
 
 Both modes end here: a ``Template`` holds nonterminals as lists of alternatives, an alternative being a tuple of
 symbols: a nonterminal >= 0, or ``~t`` for text t. What cannot be finished is left out, nonterminals that say the same
-become one (E. Moore's refinement, on rules instead of states), and then automata over symbols (``graphs``). A ``Sketch`` holds
-those, and is written: each nonterminal as a rule, or where it is used if that is once. Nothing recurses.
+become one (E. Moore's refinement, on rules instead of states), and then automata over symbols (``graphs``). A
+``Sketch`` holds those, and is written: each nonterminal as a rule, or where it is used if that is once. Nothing
+recurses.
 Cost: about 2 us a symbol and round of refinement; five to fifteen rounds are usual.
 """
 
