@@ -56,8 +56,8 @@ class CompiledGrammar:
         automaton: the kernel object behind the state-level API.
     """
 
-    __slots__ = ("__weakref__", "_base", "_budget", "_graph", "_looks", "_started", "automaton", "by_id_only", "limits", "live",
-                 "program", "rules", "tables", "tokenizer_info")
+    __slots__ = ("__weakref__", "_base", "_budget", "_graph", "_looks", "_started", "automaton", "by_id_only",
+                 "limits", "live", "program", "rules", "tables", "tokenizer_info")
 
     def __init__(self, rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits) -> None:
         self.rules = rules
@@ -101,7 +101,7 @@ class CompiledGrammar:
             self.automaton = distinct_automaton(rules, self.program, self.automaton, self.tables, self.by_id_only,
                                                 limits)
         self._budget = min(FIRST_BUDGET, limits.max_automaton_bytes)
-        self._base: int = self.automaton.memory()
+        self._base = 48 * len(self.program.position_accept)  # what the grammar itself takes of the memory
         self._looks = 0
         self._started = 0
         self.live: LiveTokens | None = None
