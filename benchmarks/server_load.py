@@ -9,7 +9,9 @@ The server runs in a process of its own (with its compiling processes), the clie
 cores they compete. ``--step-ms`` is what the double takes for a step, whatever is in it; what a step takes beyond that
 is ours. ``neighbours`` needs the shared data (CONSTRAINED_SHARED).
 
-Prints one JSON line a scenario, then a table of what was reached and what was aimed at.
+Prints one JSON line a scenario, then the table of ``docs/server.md`` and which aims were missed; the exit code is 1
+where one was. For figures that count take a quiet machine, or put server and clients into the real-time class
+(``chrt -r 1 python benchmarks/server_load.py``; the compiling processes leave it by themselves).
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from tests.server import load
 from tests.server.client import chat, post
 
 Result = tuple[dict[str, Any], list[tuple[str, Any, str, bool]]]
-"""What was measured; and rows (what, reached, aim, met)."""
+"""What was measured; and rows (what, reached, aim, met). An empty aim: for information."""
 
 
 def streams(given: argparse.Namespace) -> Result:
@@ -42,9 +44,13 @@ def streams(given: argparse.Namespace) -> Result:
         found = asyncio.run(load.many_streams(server, streams=200, seconds=given.seconds, step_ms=step))
         found["server_seconds_a_token_us"] = round(cpu_seconds(server.process.pid) / max(1, found["tokens"]) * 1e6)
     bad = sum(count for status, count in found["statuses"].items() if status >= 500 or not status)
+    limit = 2 * step
     return found, [("5xx of 200 streams", bad, "0", not bad),
-                   ("p99 token gap, ms", found["gap_p99_ms"], "< 100", found["gap_p99_ms"] < 100),
-                   ("RSS, server and compilers, MB", found["rss_peak_mb"], "< 1000", found["rss_peak_mb"] < 1000)]
+                   (f"p99 token gap of 200 streams, ms (median {found['gap_p50_ms']}, longest {found['gap_max_ms']})",
+                    found["gap_p99_ms"], f"< {limit:g}", found["gap_p99_ms"] < limit),
+                   ("RSS, server and compilers, MB", found["rss_peak_mb"], "< 1000", found["rss_peak_mb"] < 1000),
+                   ("processor time of the server for a token of 200 streams, us", found["server_seconds_a_token_us"],
+                    "", True)]
 
 
 def hostile(given: argparse.Namespace) -> Result:
@@ -55,10 +61,13 @@ def hostile(given: argparse.Namespace) -> Result:
     with load.double(step_ms=given.step_ms, max_batch=16) as server:
         found = asyncio.run(load.neighbours(server, attacks, seconds=given.seconds))
     growth = round(found["beside_p99_ms"] - found["alone_p99_ms"], 1)
-    return found, [("growth of the good streams' p99 gap, ms", growth, "< 50", growth < 50),
-                   ("attacks answered otherwise than expected", len(found["wrong"]), "0", not found["wrong"]),
+    gap = f"{found['alone_p99_ms']}, {found['beside_p99_ms']}"
+    return found, [(f"p99 gap of 8 good streams alone, and beside 4 clients that replay {len(attacks)} hostile inputs, "
+                    "ms", gap, "< 50 more", growth < 50),
+                   (f"attacks answered otherwise than expected, of {found['attacks']}", len(found["wrong"]), "0",
+                    not found["wrong"]),
                    ("slowest answer to an attack, s", found["slowest_answer_s"], "< 2", found["slowest_answer_s"] < 2),
-                   ("RSS growth, MB", found["rss_growth_mb"], "< 256", found["rss_growth_mb"] < 256),
+                   ("RSS growth under attack, MB", found["rss_growth_mb"], "< 256", found["rss_growth_mb"] < 256),
                    ("good streams dropped", found["dropped"], "0", not found["dropped"])]
 
 
@@ -74,7 +83,7 @@ def mutated(given: argparse.Namespace) -> Result:
     """10,000 requests that were valid until something was changed."""
     with load.double(step_ms=0.5, max_batch=16) as server:
         found = asyncio.run(load.mutations(server, count=given.requests, seed=given.seed))
-    return found, [(f"answers other than 2xx and 4xx of {given.requests:,}", len(found["wrong"]), "0",
+    return found, [(f"answers other than 2xx and 4xx to {given.requests:,} mutated requests", len(found["wrong"]), "0",
                     not found["wrong"])]
 
 
@@ -83,8 +92,8 @@ def fresh(given: argparse.Namespace) -> Result:
     with load.double(step_ms=given.step_ms, max_batch=16, max_len=8_000) as server:
         found = asyncio.run(load.fresh_schema(server, rounds=12))
     delay = round(found["during_max_ms"] - found["outside_p50_ms"], 1)
-    return found, [("longest delay of a row by a fresh 50 KB schema, ms", delay, f"< {given.step_ms:g} (a step)",
-                    delay < given.step_ms)]
+    return found, [("longest delay of a row by a fresh 50 KB schema (12 of them), ms", delay,
+                    f"< {given.step_ms:g} (a step)", delay < given.step_ms)]
 
 
 PERSON = {"type": "object", "properties": {
@@ -165,10 +174,12 @@ def main() -> int:
         rows += reached
     load = "/".join(f"{one:.1f}" for one in os.getloadavg())
     print(f"\nload average at the end {load} on {os.cpu_count()} cores\n")
-    print("| what | reached | aim | |\n| --- | --- | --- | --- |")
-    for what, value, aim, met in rows:
-        print(f"| {what} | {value} | {aim} | {'met' if met else 'NOT met'} |")
-    return 0
+    print("| what | reached | aim |\n| --- | --- | --- |")
+    for what, value, aim, _ in rows:
+        print(f"| {what} | {value} | {aim} |")
+    missed = [what for what, _, _, met in rows if not met]
+    print(f"\nmissed: {'; '.join(missed) or 'none'}")
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":
