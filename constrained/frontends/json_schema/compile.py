@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from constrained.errors import GrammarLimitError, SchemaError, UnsatisfiableGrammarError, UnsatisfiableSchemaError
+from constrained.frontends.json_schema import formats, number_texts
 from constrained.frontends.json_schema.dialects import PYTHON_TYPES, Dialect, find_dialect
 from constrained.frontends.json_schema.document import Document
 from constrained.frontends.json_schema.emit import Emitter
@@ -21,6 +22,9 @@ from constrained.grammar.ir import RuleSet
 from constrained.limits import Limits
 
 _DEFAULT_LIMITS = Limits()
+_LOADED = (formats, number_texts)
+"""Imported where they are used, and here so that the first schema with a format or a number does not wait for them."""
+
 _JSON = (str, bytes, bytearray, dict, list, tuple, bool, int, float, Decimal, type(None))
 """What is read as a schema of JSON, or refused as a wrong one; anything else is meant as a type."""
 

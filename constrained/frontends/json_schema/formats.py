@@ -24,7 +24,7 @@ from constrained.regex.parse_python import parse_python
 from constrained.regex.rewrite import simplify
 from constrained.regex.syntax import Node
 
-__all__ = ["FORMATS", "RELAXED", "RESTRICTED", "format_language", "tabled"]
+__all__ = ["FORMATS", "RELAXED", "RESTRICTED", "format_language", "latest_alike", "tabled"]
 
 #: Valid strings that are not offered, by format.
 RESTRICTED = {
@@ -210,6 +210,11 @@ def tabled() -> Iterator[tuple[str, Dfa]]:
     for name, pattern in _patterns().items():
         if name.partition("@")[0] not in _TREES:
             yield name, minimise(determinise(simplify(parse_python(pattern, limits)), limits))
+
+
+def latest_alike(name: str, draft: str) -> str:
+    """The latest draft that means by format ``name`` what ``draft`` does."""
+    return draft if (name, draft.removeprefix("draft")) in _OLDER else "2020-12"
 
 
 def format_language(name: str, draft: str = "2020-12") -> tuple[Node | None, Dfa | None]:

@@ -29,8 +29,8 @@ _DIGIT = CharClass(((0x30, 0x39),))
 _E = CharClass(((0x45, 0x45), (0x65, 0x65)))
 #: A bound past this reaches the numbers that are written with an exponent.
 _LARGE = Decimal(10) ** EXPONENTS[1][0]
-#: Remainders counted at each place of a long mantissa: some 20 states each.
-_MOST_REMAINDERS = 400
+#: States of mantissas, one for each remainder and place: beyond, the general way is faster.
+_MOST_REMAINDERS = 8_000
 _LEAST_EXPONENT, _LAST_EXPONENT = EXPONENTS[1]
 #: Decimals from which a step has multiples among the numbers written with a negative exponent.
 _DECIMALS = -EXPONENTS[0][1]
@@ -96,7 +96,8 @@ def multiple_expression(step: Decimal, low: Decimal | None, low_open: bool, high
         while rest % prime == 0:
             rest, power = rest // prime, power + 1
         steady = max(steady, power)
-    if rest > 1 and size * max(steady - scale, 0) ** 2 > _MOST_REMAINDERS:
+    free = max(steady - scale, 0)
+    if rest > 1 and free and rest * MANTISSA_DIGITS * (1 + free + free * free // 2) + size * free > _MOST_REMAINDERS:
         return None
     if size > limits.max_dfa_states:
         raise GrammarLimitError("max_dfa_states", limits.max_dfa_states,

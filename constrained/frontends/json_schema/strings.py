@@ -156,9 +156,15 @@ def pattern_language(pattern: str, limits: Limits = _DEFAULT_LIMITS) -> Language
 
 @lru_cache(maxsize=256)
 def named_format(name: str, draft: str = "2020-12") -> Language | None:
-    """The strings of a format; None where the format is unknown or says nothing of strings."""
-    from constrained.frontends.json_schema.formats import format_language  # many tables: only where a format is used
+    """The strings of a format; None where the format is unknown or says nothing of strings.
 
+    Drafts that mean the same share the language.
+    """
+    from constrained.frontends.json_schema.formats import format_language, latest_alike  # many tables
+
+    latest = latest_alike(name, draft)
+    if latest != draft:
+        return named_format(name, latest)
     tree, dfa = format_language(name, draft)
     return None if tree is None and dfa is None else Language(f"format {name}", tree, dfa)
 
