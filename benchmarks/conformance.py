@@ -38,6 +38,12 @@ VALID_AFTER_ALL = {"Github_hard---o65883": 2, "Github_hard---o71307": 1, "Github
 #: Groups of the test suite that are not run, with the reason.
 EXCLUDED: dict[str, str] = {}
 
+#: Valid strings that are not offered, by format, as a pattern with the reason: see ``formats.RESTRICTED``.
+WITHHELD = {
+    "hostname": (r"(^|\.)xn--", "which punycode labels are valid is no regular language"),
+    "idn-hostname": (r"(^|\.)xn--", "which punycode labels are valid is no regular language"),
+}
+
 
 @dataclass
 class Verdict:
@@ -47,13 +53,17 @@ class Verdict:
     refused: str = ""
     false_accepts: list[str] = field(default_factory=list)
     false_rejects: list[str] = field(default_factory=list)
+    withheld: list[str] = field(default_factory=list)
+    judged: int = 0
     order_only: int = 0
 
     @property
     def outcome(self) -> str:
-        """``right``, ``refused`` or ``wrong``."""
+        """``right``, ``refused``, ``withheld`` (of a format some valid strings are not offered) or ``wrong``."""
         if self.false_accepts or self.false_rejects:
             return "wrong"
+        if self.withheld:
+            return "withheld"
         return "refused" if self.refused else "right"
 
 
@@ -176,8 +186,14 @@ def remotes(shared: Path, draft: str) -> Any:
 def judge_group(shared: Path, draft: str, name: str, schema: Any, instances: list[tuple[Any, bool]], *,
                 formats: bool = False) -> Verdict:
     """One group of the test suite."""
-    return judge(name, schema, instances, draft=None if _named(schema) else draft, assert_formats=formats,
-                 registry=remotes(shared, draft))
+    found = judge(name, schema, instances, draft=None if _named(schema) else draft, assert_formats=formats,
+                  registry=remotes(shared, draft))
+    found.judged = len(instances)
+    if formats and isinstance(schema, dict) and schema.get("format") in WITHHELD:
+        pattern, _ = WITHHELD[schema["format"]]
+        found.withheld = [text for text in found.false_rejects if re.search(pattern, json.loads(text))]
+        found.false_rejects = [text for text in found.false_rejects if text not in found.withheld]
+    return found
 
 
 def _named(schema: Any) -> bool:
@@ -295,6 +311,11 @@ def report(title: str, verdicts: list[Verdict], *, most: int = 30) -> None:
           f"{outcomes['refused']} ({100 * outcomes['refused'] / n:.1f} %) | {outcomes['wrong']} | {order} |")
     for verdict in [v for v in verdicts if v.outcome == "wrong"][:most]:
         print(f"    WRONG {verdict.name}: accepts {verdict.false_accepts[:2]} rejects {verdict.false_rejects[:2]}")
+    withheld = [text for verdict in verdicts for text in verdict.withheld]
+    if withheld:
+        judged = sum(verdict.judged for verdict in verdicts)
+        print(f"    withheld: {len(withheld)} valid strings, {100 * len(withheld) / judged:.1f} % of {judged} tests, "
+              f"in {outcomes['withheld']} groups: {', '.join(withheld[:2])} ...")
     for text, count in Counter(v.refused for v in verdicts if v.outcome == "refused").most_common(most):
         print(f"    {count:4} {text}   [{next(v.name for v in verdicts if v.refused == text)}]")
 

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from constrained.frontends.json_schema.expressions import FALSE, TRUE
@@ -57,6 +57,8 @@ class ArrayShape:
 
     def tidy(self) -> ArrayShape | None:
         """The same with an impossible item as an end of the array; None if that leaves too few."""
+        if any(contained[0] == TRUE for contained in self.contains):
+            return self._counted().tidy()
         maximum = self.maximum
         for index, expression in enumerate(self.prefix):
             if expression == FALSE and (maximum is None or index < maximum):
@@ -74,6 +76,17 @@ class ArrayShape:
             return self
         rest = self.rest if maximum is None or maximum > len(prefix) else FALSE
         return ArrayShape(prefix, rest, self.minimum, maximum, self.contains, unique, self.evaluated, self.also)
+
+    def _counted(self) -> ArrayShape:
+        """The same with the items counted where any of them is wanted."""
+        minimum, maximum = self.minimum, self.maximum
+        for expression, least, most, start in self.contains:
+            if expression == TRUE:
+                minimum = max(minimum, start + least) if least else minimum
+                if most is not None:
+                    maximum = start + most if maximum is None else min(maximum, start + most)
+        return replace(self, minimum=minimum, maximum=maximum,
+                       contains=tuple(one for one in self.contains if one[0] != TRUE))
 
     def complement(self, algebra: Algebra) -> list[ArrayShape]:
         """All other arrays: for each thing that is said, those that break it."""

@@ -107,9 +107,11 @@ def _arrays(normaliser: Normaliser, shape: ArrayShape, most: int, strict: bool, 
         return found
     # one place that varies, the others filled somehow
     if shape.unique:
-        if shape.minimum > 1:
+        if shape.minimum > 1 and k:
             return 0
-        return min(found + at_least(normaliser, shape.at(0), most, strict=strict, depth=depth), most)
+        others = max(shape.minimum - 1, 0)
+        values = at_least(normaliser, shape.at(0), most + others, strict=strict, depth=depth)
+        return min(found + max(values - others, 0), most)
     places = range(max(shape.minimum, 1)) if shape.minimum <= k + 1 else range(k + 1)
     return min(found + max((at_least(normaliser, shape.at(i), most, strict=strict, depth=depth)
                             for i in list(places)[:8]), default=0), most)
@@ -119,20 +121,21 @@ def _objects(normaliser: Normaliser, shape: ObjectShape, most: int, strict: bool
     if shape.exists:
         return 0
     required = len(shape.required)
-    found = 1 if shape.minimum <= required else 0
     room = shape.maximum is None or shape.maximum > required
-    if room and shape.minimum <= required + 1 and not (strict and not shape.said):
-        for names, expression in shape.others:
-            if expression != FALSE and not normaliser.is_empty(expression):
-                left = names.exclude_values([name for name, _ in shape.properties])
-                found = max(found, strings_at_least(left, most, normaliser.limits))
-                if shape.minimum <= required and found < most and depth:
-                    found = max(found, at_least(normaliser, expression, most, strict=strict, depth=depth))
-    for name, expression in shape.properties:
-        if found >= most:
-            return most
-        may_stand = name in shape.required or (room and shape.minimum <= required + 1)
-        if may_stand and (name in shape.required or shape.minimum <= required + 1) and not (
-                name not in shape.required and shape.minimum > required + 1):
-            found = max(found, at_least(normaliser, expression, most, strict=strict, depth=depth))
-    return found
+    found = 1 if shape.minimum <= required else 0
+    if shape.minimum <= required + 1:  # one member that varies, the required ones filled somehow
+        for name, expression in shape.properties:
+            if (room or name in shape.required) and (name not in shape.required or shape.minimum <= required):
+                found = max(found, at_least(normaliser, expression, most, strict=strict, depth=depth))
+            if found >= most:
+                return most
+    if not room or (strict and not shape.said):
+        return found
+    for names, expression in shape.others:
+        if expression != FALSE and not normaliser.is_empty(expression):
+            left = names.exclude_values([name for name, _ in shape.properties])
+            others = shape.minimum  # names beside the one that varies
+            found = max(found, strings_at_least(left, most + others, normaliser.limits) - others)
+            if shape.minimum <= required and found < most:
+                found = max(found, at_least(normaliser, expression, most, strict=strict, depth=depth))
+    return min(found, most)

@@ -45,18 +45,17 @@ def different_items(emitter: Emitter, shape: ArrayShape, finite: Callable[[int],
         room = min(room, exact_count(emitter.normaliser, rest, room) or room)  # there are no more than that
         if shape.minimum > room:
             return Choice(())
-    shape = replace(shape, unique=False, maximum=room)
+    whole, shape = shape, replace(shape, unique=False, maximum=room)
     k = min(len(shape.prefix), room)
 
     def count(expression: int, wanted: int) -> int:
         return at_least(emitter.normaliser, expression, wanted, strict=emitter.strict)
 
+    if shape.contains and (k or len(shape.contains) > 1 or shape.contains[0][1:] != (1, None, 0)):
+        return Distinct(_with_contained(emitter, replace(whole, unique=False), rest, k, room, count))
     if room > k and rest != FALSE and count(rest, room) < room:
         raise NotEnforced("uniqueItems over items of which there may be too few",
                           "list the items' values with enum, lower maxItems, or drop uniqueItems")
-    if shape.contains and (shape.prefix or len(shape.contains) > 1 or shape.contains[0][1:] != (1, None, 0)):
-        raise NotEnforced("uniqueItems beside prefixItems and contains, or beside contains with bounds",
-                          "drop uniqueItems, or contains")
     few = [i for i in range(k) if count(shape.prefix[i], i + 1) < i + 1]
     if not few:
         return Distinct(emitter.array(shape))
@@ -68,6 +67,24 @@ def different_items(emitter: Emitter, shape: ArrayShape, finite: Callable[[int],
                               "list the items' values with enum, or drop uniqueItems")
         values += [value for value in found if value not in values or _other_kind(value, values)]
     return Distinct(_written_out(emitter, shape, rest, k, few, values))
+
+
+def _with_contained(emitter: Emitter, shape: ArrayShape, rest: int, k: int, room: int,
+                    count: Callable[[int, int], int]) -> Expr:
+    """An array in which items are wanted: enough values must there be of those that are and of those that are not."""
+    normaliser = emitter.normaliser
+    if len(shape.contains) > 3:
+        raise NotEnforced("uniqueItems beside more than three contains", "drop uniqueItems, or contains")
+    for i, place in enumerate([*shape.prefix[:k], *([rest] if room > k else [])]):
+        wanted = i + 1 if i < k else room
+        kinds = [place]
+        for expression, _, _, _ in shape.contains:
+            kinds = [normaliser.both(kind, other) for kind in kinds
+                     for other in (expression, normaliser.negated(expression))]
+        if not all(normaliser.is_empty(kind) or count(kind, wanted) >= wanted for kind in kinds):
+            raise NotEnforced("uniqueItems beside contains of which there may be too few items",
+                              "drop uniqueItems, or contains")
+    return emitter.array(shape)
 
 
 def _other_kind(value: Any, values: list[Any]) -> bool:

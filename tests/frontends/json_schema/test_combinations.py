@@ -239,3 +239,45 @@ def test_exact_layouts_are_what_json_writes(order: str, layout: dict[str, Any]) 
         assert accepts(exact, text)
         assert accepts(loose, text)
         assert not accepts(exact, text.replace("{", "{ ", 1))
+
+
+UNIQUE: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
+    ({"items": {"type": "string"}, "contains": {"type": "string", "minLength": 2}, "minContains": 2, "maxContains": 3},
+     [["aa", "bb"], ["a", "bb", "cc", "dd"]], [["aa"], ["aa", "aa"], ["aa", "bb", "cc", "dd"], ["aa", "bb", "a", "a"]]),
+    ({"prefixItems": [{"type": "string"}], "contains": {"type": "integer"}},
+     [["a", 1], ["a", 1, 2]], [["a", 1, 1], ["a"], [1, 2]]),
+    ({"items": {"type": "object", "minProperties": 2}}, [[{"a": 1, "b": 2}, {"a": 1, "c": 2}]],
+     [[{"a": 1}], [{"a": 1, "b": 2}, {"b": 2, "a": 1}]]),
+    ({"items": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True, "minItems": 2}},
+     [[[1, 2], [2, 1]], []], [[[1, 1]], [[1, 2], [1, 2]], [[1]]]),
+    ({"items": {"type": "array", "items": {"type": "boolean"}, "maxItems": 2}, "minItems": 7},
+     [[[], [True], [False], [True, True], [True, False], [False, True], [False, False]]],
+     [[[], [True], [False], [True, True], [True, False], [False, True], []], [[True]]]),
+    ({"items": {"type": "integer", "minimum": 1, "maximum": 3000}, "minItems": 2}, [[1, 3000], [7, 8, 9]],
+     [[1], [1, 1], [0, 1]]),
+    ({"contains": {}, "maxContains": 2}, [[1], [1, 2]], [[], [1, 1], [1, 2, 3]]),
+]
+
+
+@pytest.mark.parametrize(("keywords", "valid", "invalid"), UNIQUE)
+def test_different_items_beside_other_keywords(keywords: dict[str, Any], valid: list[Any], invalid: list[Any]) -> None:
+    schema = {"type": "array", "uniqueItems": True, **keywords}
+    grammar = byte_compiler().compile_json_schema(schema)
+    for value in valid:
+        assert accepts(grammar, json.dumps(value)), value
+    for value in invalid:
+        assert not accepts(grammar, json.dumps(value)), value
+    state = grammar.start_state
+    while not grammar.is_complete(state):  # nothing ends dead on the way of a shortest end
+        state = grammar.advance(state, grammar.shortest_completion(state)[:1])
+        assert state
+        assert grammar.allowed_ids(state)
+
+
+def test_too_few_different_values_are_no_schema() -> None:
+    for keywords in ({"items": {"type": "integer", "minimum": 1, "maximum": 3000}, "minItems": 3001},
+                     {"items": {"type": "array", "items": {"type": "boolean"}, "maxItems": 1}, "minItems": 4}):
+        with pytest.raises(cd.UnsatisfiableSchemaError):
+            byte_compiler().compile_json_schema({"type": "array", "uniqueItems": True, **keywords})
+    with pytest.raises(cd.GrammarLimitError, match="max_distinct_items"):
+        byte_compiler().compile_json_schema({"type": "array", "uniqueItems": True, "minItems": 10_001})
