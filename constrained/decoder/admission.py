@@ -73,6 +73,8 @@ class Admission:
                 limit=limit,
                 budget=TokenBudget(self._vocabulary, guide, limit)
                 if matcher is not None and request.budget == "close" else None,
+                takes_largest=(params.greedy and params.unpenalised and not params.min_tokens
+                               and params.logprobs is None and (matcher is None or request.budget == "cut")),
                 leader=group[0] if group else None,
                 logprobs=[] if params.logprobs is not None else None,
                 prompt_logprobs=[] if params.prompt_logprobs is not None and not group else None)

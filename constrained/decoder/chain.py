@@ -34,7 +34,7 @@ from constrained.decoder.noise import SPREAD, gumbel, gumbel_row
 from constrained.decoder.sampling_params import SamplingError, SamplingParams
 from constrained.decoder.transfer import download, upload
 
-__all__ = ["Choice", "Row", "add_bias", "ban", "check_choice", "choose", "penalise", "pick", "warp"]
+__all__ = ["Choice", "Row", "add_bias", "ban", "check_choice", "choose", "choose_largest", "penalise", "pick", "warp"]
 
 NEG_INF = -math.inf
 
@@ -119,6 +119,18 @@ def _choose_one(row: Row) -> Choice:
     return Choice(column if row.ids is None else int(row.ids[column]), lifted)
 
 
+def choose_largest(logits: Tensor) -> list[Choice]:
+    """What ``choose`` gives for greedy rows without penalties, biases or bans: ``logits [B, V]`` (masked) on a CPU."""
+    values = logits.float().numpy()
+    columns = values.argmax(axis=1)
+    largest = values[np.arange(len(values)), columns]
+    choices = [Choice(column) for column in columns.tolist()]
+    for row in np.flatnonzero(~np.isfinite(largest)).tolist():
+        token = -1 if largest[row] == NEG_INF else -2
+        choices[row] = Choice(token, 0, _ERRORS[token])
+    return choices
+
+
 def _group_key(row: Row, logits: Tensor) -> tuple[object, ...]:
     """Rows with equal keys go through one call."""
     p = row.params
@@ -176,9 +188,7 @@ def penalise(row: Row) -> tuple[Tensor, list[Tensor]]:
     logits = row.logits.unsqueeze(0)
     p = row.params
     flags: list[Tensor] = []
-    plain = (not p.bias_items and p.repetition_penalty == 1.0 and p.frequency_penalty == 0.0
-             and p.presence_penalty == 0.0 and not p.no_repeat_ngram_size and not row.end_ids)
-    if plain:
+    if p.unpenalised and not row.end_ids:
         return logits, flags
     if p.order == "hf":
         logits = add_bias(logits, row, flags)

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from constrained.decoder.bitmask import remove_illegal_
-from constrained.decoder.chain import Choice, Row, choose
+from constrained.decoder.chain import Choice, Row, choose, choose_largest
 from constrained.decoder.feed import Feed
 from constrained.decoder.guide import Legal
 from constrained.decoder.logprobs import TokenLogprob, token_logprob
@@ -91,6 +91,10 @@ class Chooser:
             logits = self._full_logits([feed for feed, _ in full])
             wanted = any(feed.sequence.request.params.raw_logprobs for feed, _ in full)
             masked = self._masked(logits.clone() if wanted else logits, [legal for _, legal in full])
+            if self._on_cpu and all(feed.sequence.takes_largest for feed, _ in full):
+                ready += [(feed, choice, None, None)
+                          for (feed, _), choice in zip(full, choose_largest(masked), strict=True)]
+                full = []
             for i, (feed, _) in enumerate(full):
                 rows.append((feed, self._row(feed, masked[i], None)))
                 if feed.sequence.request.params.raw_logprobs:

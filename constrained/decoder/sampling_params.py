@@ -132,6 +132,12 @@ class SamplingParams:
         return self.temperature < GREEDY_EPSILON
 
     @property
+    def unpenalised(self) -> bool:
+        """Whether logits stay as the mask leaves them: no bias, penalty or ban."""
+        return (not self.logit_bias and self.repetition_penalty == 1.0 and self.frequency_penalty == 0.0
+                and self.presence_penalty == 0.0 and not self.no_repeat_ngram_size)
+
+    @property
     def bans(self) -> tuple[int, ...]:
         """Ids whose bias is minus infinity."""
         return tuple(i for i, bias in self.bias_items if bias == -math.inf)

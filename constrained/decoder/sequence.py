@@ -44,6 +44,8 @@ class Sequence:
     """Most output tokens, by the parameters and the cache."""
     budget: TokenBudget | None = None
     """Set where the output is to end whole within its limit."""
+    takes_largest: bool = False
+    """The next token is the largest of the masked logits, and nothing else is wanted of them."""
     leader: Sequence | None = None
     """The first sample of the same request, whose prompt this one copies."""
     slot: int | None = None

@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 
 from constrained.decoder import samplers
 from constrained.decoder.bitmask import allowed_ids, count_allowed, new_bitmask, remove_illegal
-from constrained.decoder.chain import Row, choose, penalise, warp
+from constrained.decoder.chain import Row, choose, choose_largest, penalise, warp
 from constrained.decoder.history import TokenHistory
 from constrained.decoder.noise import SPREAD, _to_gumbel, gumbel, gumbel_row, request_key, sample_gumbel
 from constrained.decoder.sample import sample
@@ -264,3 +264,21 @@ def test_bitmask_readers_agree(allowed: set[int]) -> None:
     assert allowed_ids(words[0], 70).tolist() == sorted(allowed)
     logits = remove_illegal(torch.zeros(1, 100), words)
     assert (~logits.isneginf()).nonzero()[:, 1].tolist() == sorted(allowed)
+
+
+def test_the_largest_of_many_rows_is_what_greedy_rows_get() -> None:
+    generator = torch.Generator().manual_seed(3)
+    logits = torch.randn(40, 50, generator=generator).round(decimals=1)  # with ties
+    logits[torch.rand(40, 50, generator=generator) < 0.3] = NEG_INF
+    logits[3], logits[7, 4], logits[11, 9] = NEG_INF, float("nan"), float("inf")
+    logits[12, 5], logits[12, 3] = float("nan"), float("inf")
+    params = SamplingParams(temperature=0)
+    assert choose_largest(logits) == choose([row(one, params, []) for one in logits])
+    assert choose_largest(logits.to(torch.bfloat16)) == choose([row(one.to(torch.bfloat16), params, [])
+                                                                for one in logits])
+
+
+@pytest.mark.parametrize("more", [{}, {"logit_bias": {1: 2.0}}, {"repetition_penalty": 1.2}, {"frequency_penalty": 0.1},
+                                  {"presence_penalty": 0.1}, {"no_repeat_ngram_size": 2}, {"logit_bias": {1: NEG_INF}}])
+def test_parameters_that_leave_logits_alone(more) -> None:
+    assert SamplingParams(**more).unpenalised == (not more)
