@@ -111,7 +111,7 @@ def look(model: BaseDecoder, prompt: Sequence[int], output: Sequence[int], *, ma
         if not keep:
             continue
         logits = model.head(out.hidden[deepest][0]).float().cpu()
-        views = [_best(model.head(out.hidden[layer][0])) for layer in layers]
+        views = _views(model, [out.hidden[layer][0] for layer in layers])
         for row in range(keep):
             lens = tuple(view[row] for view in views)
             number = len(found)
@@ -142,6 +142,17 @@ def _stages(kept: Tensor, token: int, sampler: Sampler, history: TokenHistory, m
         kept = remove_illegal(kept[None].clone(), sampler.free.bitmask((kept.shape[0] + 31) // 32)[None])[0]
     ends = sampler.end_ids if history.n_output < sampler.params.min_tokens else ()
     return tuple(stages(Row(kept, sampler.params, history, 0, end_ids=ends), token, top=top))
+
+
+def _views(model: BaseDecoder, hidden: list[Tensor]) -> list[list[tuple[int, float]]]:
+    """The likeliest token at each position after each layer; layers go through the head together, as memory allows."""
+    found: list[list[tuple[int, float]]] = []
+    together = max(1, CHUNK // len(hidden[0])) if hidden else 1
+    for start in range(0, len(hidden), together):
+        part = hidden[start : start + together]
+        best = _best(model.head(torch.cat(part)))
+        found += [best[i * len(part[0]) : (i + 1) * len(part[0])] for i in range(len(part))]
+    return found
 
 
 def _best(logits: Tensor) -> list[tuple[int, float]]:
