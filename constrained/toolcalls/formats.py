@@ -79,6 +79,8 @@ class ToolFormat:
             body: Format = {"type": "any_text"}
             if section is not None and section.max_tokens is not None:
                 body["max_tokens"] = section.max_tokens
+            if section is not None and section.max_chars is not None:
+                body["max_chars"] = section.max_chars
             return _document(self.calls.document(selection.tools, required=selection.required,
                                                  single=selection.single, reasoning=body, answer=answer))
         excludes = [*([] if section is None else [section.begin, section.end]), *(self.answer or ())]

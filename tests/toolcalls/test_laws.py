@@ -23,7 +23,13 @@ NIGHTLY = bool(os.environ.get("CONSTRAINED_NIGHTLY"))
 TOOLS = [ToolSpec(name, None, schema) for name, schema in SCHEMAS.items()]
 FORMATS = {fmt.name: fmt for fmt in FAMILIES}
 
-texts = st.text(st.sampled_from("aZ 0é<>{}[]\"'\\/:,\n\t😀|=_`") | st.characters(exclude_categories=["Cs"]), max_size=8)
+# delimiters of all families stand in strings, spelled out
+SPELLED = sorted({mark for fmt in FAMILIES for mark in delimiters(fmt)} | {
+    '"}}', "}\n</tool_call>", "</parameter>", "]<|tool_call_end|>", "functools[", "Action: ```json\n", "```", "')",
+    "'"})
+letters = st.sampled_from("aZ 0é<>{}[]\"'\\/:,\n\t😀|=_`")
+texts = st.text(letters | st.characters(exclude_categories=["Cs"]), max_size=8)
+texts = texts | st.lists(st.sampled_from(SPELLED) | texts, max_size=3).map("".join)
 values: dict[str, st.SearchStrategy[Any]] = {
     "get_weather": st.fixed_dictionaries({"city": texts}, optional={"days": st.integers()}),
     "get": st.fixed_dictionaries(
@@ -92,23 +98,39 @@ def test_calls_come_back(family: str, made: list[tuple[str, dict[str, Any]]], cu
         jsonschema.validate(arguments, SCHEMAS[name])
 
 
-@pytest.mark.parametrize("choice", ["auto", "required", {"type": "function", "function": {"name": "get"}}, "none"],
-                         ids=["auto", "required", "named", "none"])
+NAMED = {"type": "function", "function": {"name": "get"}}
+ALLOWED = {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [
+    {"type": "function", "function": {"name": "get"}}, {"type": "function", "function": {"name": "now"}}]}}
+ONE_OF = {"type": "allowed_tools", "allowed_tools": {**ALLOWED["allowed_tools"], "mode": "required"}}  # type: ignore[dict-item]
+CHOICES: dict[str, tuple[Any, bool, set[str], bool]] = {
+    # tool_choice, parallel_tool_calls, what may be called, whether something must be
+    "auto": ("auto", True, set(SCHEMAS), False),
+    "auto, one call": ("auto", False, set(SCHEMAS), False),
+    "required": ("required", True, set(SCHEMAS), True),
+    "required, one call": ("required", False, set(SCHEMAS), True),
+    "named": (NAMED, True, {"get"}, True),
+    "allowed": (ALLOWED, True, {"get", "now"}, False),
+    "one of the allowed": (ONE_OF, True, {"get", "now"}, True),
+    "list": (["get", "now"], False, {"get", "now"}, True),
+    "none": ("none", True, set(), False),
+}
+
+
+@pytest.mark.parametrize("case", CHOICES)
 @pytest.mark.parametrize("family", sorted(FORMATS))
-def test_walks(family: str, choice: Any) -> None:
+def test_walks(family: str, case: str) -> None:
     fmt = FORMATS[family]
-    grammar = compiled(fmt, tool_choice=choice)
+    choice, parallel, names, must = CHOICES[case]
+    grammar = compiled(fmt, tool_choice=choice, parallel_tool_calls=parallel)
     rng = random.Random(f"{family} {choice}")
-    for number in range(60 if NIGHTLY else 3):
+    for number in range(60 if NIGHTLY else 2):
         data = written(grammar.tokenizer_info, walk(grammar, rng, 40 + 20 * number))
         events = parse(fmt, data, [rng.randrange(len(data) + 1) for _ in range(4)], tool_choice=choice)
         found = returned(events)
-        if choice == "none":
-            assert not found
-        elif choice != "auto":
-            assert found, data
+        assert found or not must, data
+        assert len(found) <= 1 or (parallel and case != "named"), data
         for name, arguments in found:
-            assert choice in ("auto", "required") or name == "get"
+            assert name in names
             jsonschema.validate(arguments, SCHEMAS[name])
         text = "".join(event.text for event in events if isinstance(event, TextDelta))
         if not fmt.calls.at_start_only:
