@@ -8,7 +8,7 @@
     frontends   engine   masks               3
     grammar   grammars                       2
     vocabulary   regex                       1
-    kernel   errors   limits                 0
+    kernel   errors   garbage   limits       0
 
 torch is imported in the decoder, the integrations and the masks only; numpy is the only other package that the core
 needs, everything else is imported in the module (or the function) made for it. That is checked twice: by the imports as
@@ -29,7 +29,7 @@ import constrained.kernel
 
 PACKAGE = Path(constrained.kernel.__file__).parent.parent
 LAYERS = (
-    {"kernel", "errors", "limits"},
+    {"kernel", "errors", "garbage", "limits"},
     {"vocabulary", "regex"},
     {"grammar", "grammars"},
     {"frontends", "engine", "masks"},

@@ -22,6 +22,7 @@ from constrained.errors import ConstrainedError, GrammarError, UnsatisfiableGram
 from constrained.frontends.json_schema.compile import schema_text
 from constrained.frontends.python_types import is_python_type
 from constrained.frontends.structural_tag import Thinking
+from constrained.garbage import postponed
 from constrained.limits import Limits
 from constrained.vocabulary import TokenizerInfo
 
@@ -247,12 +248,14 @@ class GrammarCompiler:
             if found is not None:
                 self._cache.move_to_end(key)
                 return found
-        grammar = make()
-        if section is not None:
-            grammar = grammar.with_thinking(section, tokenizer_info=self.tokenizer_info, limits=limits or self.limits)
-        rules = grammar.rules
-        compiled: CompiledGrammar = (compile_rules(rules, self.tokenizer_info, limits or self.limits)
-                                     if self._foreign is None else self._foreign.compile_rules(rules))
+        with postponed():
+            grammar = make()
+            if section is not None:
+                grammar = grammar.with_thinking(section, tokenizer_info=self.tokenizer_info,
+                                                limits=limits or self.limits)
+            rules = grammar.rules
+            compiled: CompiledGrammar = (compile_rules(rules, self.tokenizer_info, limits or self.limits)
+                                         if self._foreign is None else self._foreign.compile_rules(rules))
         self._tables = getattr(compiled, "tables", None)
         if self.cache_limit_bytes:
             with self._guard:

@@ -18,6 +18,7 @@ from constrained.frontends.json_schema.emit import Emitter
 from constrained.frontends.json_schema.metaschema import worded
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.garbage import postponed
 from constrained.grammar.ir import RuleSet
 from constrained.limits import Limits
 
@@ -90,8 +91,9 @@ def build(
     normaliser = normalise_schema(value, dialect, limits, unsupported, assert_formats, registry, text)
     normaliser.notes.update({(pointer, "relaxed", reason): None for pointer, reason in notes})
     try:
-        root = normaliser.at(normaliser.document.root_place())
-        return emitter(normaliser, policy, strict=strict_mode).run(root), normaliser
+        with postponed():
+            root = normaliser.at(normaliser.document.root_place())
+            return emitter(normaliser, policy, strict=strict_mode).run(root), normaliser
     except UnsatisfiableGrammarError as error:
         raise UnsatisfiableSchemaError(str(error)) from None
     except SchemaError as error:

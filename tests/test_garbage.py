@@ -1,0 +1,46 @@
+"""The collector is off while a grammar is made, and as it was afterwards."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from constrained import Grammar, SchemaError
+from constrained.frontends.json_schema import emit
+from constrained.garbage import postponed
+
+
+def test_nothing_is_collected_within() -> None:
+    assert gc.isenabled()
+    with postponed():
+        assert not gc.isenabled()
+        with postponed():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_what_a_program_switched_off_stays_off() -> None:
+    gc.disable()
+    try:
+        with postponed():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_a_schema_is_read_without_collections(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+    run = emit.Emitter.run
+    monkeypatch.setattr(emit.Emitter, "run", lambda self, root: seen.append(gc.isenabled()) or run(self, root))
+    Grammar.from_json_schema('{"type": "object", "properties": {"a": {"type": "string"}}}')
+    assert seen == [False]
+    assert gc.isenabled()
+
+
+def test_a_wrong_schema_leaves_the_collector_on() -> None:
+    with pytest.raises(SchemaError):
+        Grammar.from_json_schema('{"type": "object", "properties": {"a": {"type": "strin"}}}')
+    assert gc.isenabled()
