@@ -22,7 +22,7 @@ Loops are taken as "one round or more" here. Where it matters how many rounds ca
 another from beginning), a counted loop or a group in any order is refused.
 
 Cost: one pass over the positions for the empty set, and for each pending id over the few positions that can be read
-under it. Reps 1995 (CFL reachability by summaries) is the method, demand-driven.
+under it; ``kernel.guard_survey`` does it (Reps 1995, CFL reachability by summaries, demand-driven).
 """
 
 from __future__ import annotations
@@ -30,9 +30,11 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass
 
-from constrained.engine.network_view import NetworkView
 from constrained.errors import GrammarError, GrammarLimitError
 from constrained.grammar.ir import ByteDfa
+from constrained.kernel.guard_survey import GuardSurvey, guard_positions
+from constrained.kernel.network import Network
+from constrained.kernel.program import GUARD
 from constrained.limits import Limits
 
 __all__ = ["GuardTables", "check_guards", "guard_edges", "guard_tables"]
@@ -69,22 +71,23 @@ def guard_edges(dfas: list[ByteDfa]) -> list[tuple[tuple[int, int, int], ...]]:
     return [row for dfa in dfas for row in dfa.transitions]
 
 
-def check_guards(net: NetworkView) -> None:
+def check_guards(net: Network) -> None:
     """Raise ``GrammarError`` for a guard at the very beginning of a rule, and for too many in a row."""
-    if not net.guards:
+    guards = {p: after for p, _, after in guard_positions(net)}
+    if not guards:
         return
-    for entry in net.rule_entry:
-        if any(p in net.guards for p in _closure(net, entry)):
+    for entry in net.rules_as_lists()[0]:
+        if any(p in guards for p in _closure(net, entry)):
             raise GrammarError(
-                f"NotFollowedBy stands at the beginning of rule {net.rule_names[net.origin[entry]]!r:.100}",
+                f"NotFollowedBy stands at the beginning of rule {net.rule_names[net.origin_of(entry)]!r:.100}",
                 hint="put it behind something that is not empty",
             )
     depth: dict[int, int] = {}
-    for first in net.guards:
+    for first in guards:
         path = [first]
         while path:
             p = path[-1]
-            behind = [q for q in _closure(net, net.guards[p][1]) if q in net.guards]
+            behind = [q for q in _closure(net, guards[p]) if q in guards]
             missing = [q for q in behind if q not in depth]
             if missing and len(path) <= MAX_CHAIN:
                 path.append(missing[0])
@@ -96,29 +99,29 @@ def check_guards(net: NetworkView) -> None:
             path.pop()
 
 
-def _closure(net: NetworkView, start: int) -> list[int]:
+def _closure(net: Network, start: int) -> list[int]:
     seen = {start}
     found = [start]
     for p in found:
-        for to in net.eps[p]:
+        for _, _, to in net.edges(p, 1):
             if to not in seen:
                 seen.add(to)
                 found.append(to)
     return found
 
 
-def guard_tables(net: NetworkView, starts: list[int], byte_class: array[int], class_byte: array[int],
-                 limits: Limits) -> GuardTables:
+def guard_tables(net: Network, limits: Limits) -> GuardTables:
     """The tables of a finished network.
 
     Raises ``GrammarLimitError`` where too many automata watch in too many combinations.
     """
-    if not net.guards:
+    if not guard_positions(net):
         return NO_GUARDS
+    _, class_byte = net.classes()
     watch = _Watchers(net.guard_dfas, net.guard_ends, class_byte, limits.max_guard_sets)
-    survey = _Survey(net, starts, byte_class, watch)
+    survey = GuardSurvey(net, watch)
     survey.run()
-    survey.check_counts()
+    _check_counts(net, survey, net.starts())
     step: list[int] = []
     c = 0
     while c < len(watch.sets):  # grows while it is read
@@ -129,21 +132,9 @@ def guard_tables(net: NetworkView, starts: list[int], byte_class: array[int], cl
     for a, watching in enumerate(watch.sets):
         for b in range(a + 1):
             join[a * n + b] = join[b * n + a] = watch.ids.get(watching | watch.sets[b], -1)
-    offsets: list[int] = []
-    outs: list[int] = []
-    for p in range(len(net.origin)):
-        offsets.append(len(outs))
-        outs.extend(sorted(survey.outs.get((p, 0), ())))
-    pairs = sorted(pair for pair in survey.outs if pair[1])
-    for pair in pairs:
-        offsets.append(len(outs))
-        outs.extend(sorted(survey.outs[pair]))
-    offsets.append(len(outs))
     may_end = array("i", [int(not any(watch.at_end[state] for state in states)) for states in watch.sets])
-    return GuardTables(
-        n, may_end, array("i", step), join, [watch.begin(g) for g in range(len(net.guard_dfas))],
-        array("i", [p for p, _ in pairs]), array("i", [c for _, c in pairs]), array("i", offsets), array("i", outs),
-    )
+    return GuardTables(n, may_end, array("i", step), join, [watch.begin(g) for g in range(len(net.guard_dfas))],
+                       *survey.tables())
 
 
 class _Watchers:
@@ -225,115 +216,22 @@ def _can_reach(dfa: ByteDfa, wanted: frozenset[int]) -> set[int]:
     return live
 
 
-Pair = tuple[int, int]
-
-
-class _Survey:
-    """The least solution of "from p under c the rule's end is reached under c'", by pairs that are asked for."""
-
-    def __init__(self, net: NetworkView, starts: list[int], byte_class: array[int], watch: _Watchers) -> None:
-        self.net = net
-        self.starts = starts
-        self.byte_class = byte_class
-        self.watch = watch
-        self.outs: dict[Pair, set[int]] = {}
-        self.plain: dict[Pair, list[Pair]] = {}
-        """Pairs whose outs are also those of the listed pairs."""
-        self.calls: dict[Pair, list[tuple[Pair, tuple[int, ...]]]] = {}
-        """Pairs (start of a rule, c): for each caller, its pair and the positions it goes on from."""
-        self.fresh: list[Pair] = []
-        self.news: list[tuple[Pair, int]] = []
-
-    def run(self) -> None:
-        for p in range(len(self.net.origin)):
-            self.ask((p, 0))
-        while self.fresh or self.news:
-            while self.fresh:
-                self.visit(self.fresh.pop())
-            if self.news:
-                pair, out = self.news.pop()
-                for user in list(self.plain.get(pair, ())):
-                    self.found(user, out)
-                for user, targets in list(self.calls.get(pair, ())):
-                    for to in targets:
-                        self.follow(user, (to, out))
-
-    def check_counts(self) -> None:
-        """Refuse counted loops whose rounds are not all alike to the watchers: only "one or more" is exact here."""
-        net = self.net
-        for p, c in list(self.outs):
-            loop, group = net.loops.get(p), net.sets.get(p)
-            rules = [] if loop is None or (loop[1] <= 1 and loop[2] < 0) else [loop[0]]
-            if group is not None:
-                rules = [*group.items, group.separator]
+def _check_counts(net: Network, survey: GuardSurvey, starts: list[int]) -> None:
+    """Refuse counted loops whose rounds are not all alike to the watchers: only "one or more" is exact here."""
+    for p in range(net.size()):
+        loop = net.loop(p)
+        if loop is None or loop[0] == GUARD:
+            continue
+        rule, least, most, _, items, separator = loop
+        if rule >= 0 and least <= 1 and most < 0:
+            continue
+        rules = [rule] if rule >= 0 else [one for one in (*(item for item, _ in items), separator) if one >= 0]
+        for c in survey.pairs_at(p):
             for rule in rules:
-                first = self.outs.get((self.starts[rule], c), set())
-                if any(self.outs.get((self.starts[other], out), set()) != self.outs.get((self.starts[other], c), set())
+                first = survey.outs_at(starts[rule], c)
+                if any(survey.outs_at(starts[other], out) != survey.outs_at(starts[other], c)
                        for out in first for other in rules):
                     raise GrammarError(
-                        f"a counted repetition in rule {net.rule_names[net.origin[p]]!r:.100} ends its rounds with a "
-                        "NotFollowedBy that the next round cannot always pass",
+                        f"a counted repetition in rule {net.rule_names[net.origin_of(p)]!r:.100} ends its rounds with "
+                        "a NotFollowedBy that the next round cannot always pass",
                         hint="write something between the rounds that may follow, or write the rounds out")
-
-    def ask(self, pair: Pair) -> None:
-        if pair not in self.outs:
-            self.outs[pair] = set()
-            self.fresh.append(pair)
-
-    def found(self, pair: Pair, out: int) -> None:
-        outs = self.outs[pair]
-        if out not in outs:
-            outs.add(out)
-            self.news.append((pair, out))
-
-    def follow(self, user: Pair, pair: Pair) -> None:
-        """``user`` has all that ``pair`` has."""
-        if pair == user:
-            return
-        self.ask(pair)
-        users = self.plain.setdefault(pair, [])
-        if user not in users:
-            users.append(user)
-            for out in list(self.outs[pair]):
-                self.found(user, out)
-
-    def call(self, user: Pair, rule: int, targets: tuple[int, ...]) -> None:
-        pair = (self.starts[rule], user[1])
-        self.ask(pair)
-        self.calls.setdefault(pair, []).append((user, targets))
-        for out in list(self.outs[pair]):
-            for to in targets:
-                self.follow(user, (to, out))
-
-    def visit(self, pair: Pair) -> None:
-        net = self.net
-        p, c = pair
-        if p in net.accept:
-            self.found(pair, c)
-        for to in net.eps[p]:
-            self.follow(pair, (to, c))
-        for lo, hi, to in net.byte_edges[p]:
-            if c == 0:
-                self.follow(pair, (to, 0))
-                continue
-            for k in {self.byte_class[byte] for byte in range(lo, hi + 1)}:
-                after = self.watch.step(c, k)
-                if after >= 0:
-                    self.follow(pair, (to, after))
-        for rule, to in net.call_edges[p]:
-            self.call(pair, rule, (to,))
-        for _, to in net.token_edges.get(p, ()):
-            self.follow(pair, (to, 0))
-        loop = net.loops.get(p)
-        if loop is not None:
-            self.call(pair, loop[0], (loop[3], p))
-        group = net.sets.get(p)
-        if group is not None:
-            for rule in group.items:
-                self.call(pair, rule, (group.after, p))
-            self.call(pair, group.separator, (p,))
-        guard = net.guards.get(p)
-        if guard is not None:
-            begin = self.watch.begin(guard[0])
-            if begin >= 0:
-                self.follow(pair, (guard[1], self.watch.join(c, begin) if c else begin))

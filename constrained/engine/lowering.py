@@ -15,7 +15,6 @@ from constrained.engine.budgets import mark_budgets
 from constrained.engine.build import build_network
 from constrained.engine.guards import NO_GUARDS, check_guards, guard_edges, guard_tables
 from constrained.engine.left_corner import remove_left_recursion
-from constrained.engine.network_view import NetworkView
 from constrained.errors import GrammarError, GrammarLimitError, UnsatisfiableGrammarError
 from constrained.grammar.ir import RuleSet, TokenReference
 from constrained.kernel.network import Network, NetworkTooLarge
@@ -59,7 +58,7 @@ def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: 
         raise GrammarError("an item of a group in any order can be empty",
                            hint="make the item non-empty and leave it out of `required` instead")
     if net.guard_dfas:
-        check_guards(NetworkView(net))
+        check_guards(net)
     if not net.make_starts():
         remove_left_recursion(net, limits)
     net.add_root()
@@ -78,7 +77,7 @@ def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: 
         mark_budgets(net, before)
     guards = NO_GUARDS
     if net.guard_dfas:
-        guards = guard_tables(NetworkView(net), net.starts(), *net.classes(), limits)
+        guards = guard_tables(net, limits)
     program = Program(net)  # takes the network's arrays
     if guards is not NO_GUARDS:
         if not guards.has_text(program.start):

@@ -164,7 +164,7 @@ class _Expansion:
             view, order, rows = self._walk(line, column)
             self.openings[key] = []
             for i, (state, deeper) in enumerate(order):
-                if column < deeper <= self.most:
+                if column < deeper <= self.most and self._goes_on(view, state):
                     dfa = trimmed(Dfa(view.classes, tuple(rows), frozenset((i,))))
                     text = self.named(f"LINE@{column}+{deeper - column}", self.written(line, dfa))
                     self.openings[key].append((self.new_text(text), state, deeper))
