@@ -51,7 +51,7 @@ def test_layouts() -> None:
 
 
 def test_only_relax_leaves_something_out() -> None:
-    schema = '{"type": "array", "uniqueItems": true, "items": {"type": "array"}}'  # needs memory of whole arrays
+    schema = '{"type": "array", "contains": {"type": "integer"}, "minContains": 5000}'  # a count for each item
     with pytest.raises(cd.SchemaError):
         grammar_of_request("json", schema)
     assert accepts(COMPILER.compile_request("json", schema, relax=True), "[[1], [2]]")

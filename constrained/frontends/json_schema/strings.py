@@ -333,6 +333,9 @@ def _expression(shape: StringShape, escapes: str, limits: Limits) -> Expr:
         options = [Literal(data) for value in shape.values for data in canonical_spellings(value)]
         return options[0] if len(options) == 1 else Choice(tuple(options))
     if shape.languages:
+        if shape.excluded:  # most of what a schema leaves out, names beside a pattern, is in no language anyway
+            shape = replace(shape, excluded=frozenset([
+                text for text in shape.excluded if all(one.accepts(text, limits) for one in shape.languages)]))
         body = _of_languages(shape, escapes, limits)
     elif not shape.excluded:
         body = _of_length(shape.minimum, shape.maximum, escapes)

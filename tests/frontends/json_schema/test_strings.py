@@ -139,6 +139,19 @@ def test_keys_that_are_not_declared(keys: frozenset[str], words: list[str]) -> N
         assert not accepts(node, mixed + b'"')
 
 
+def test_names_that_no_pattern_matches_cost_no_automaton() -> None:
+    names = StringShape.from_pattern("^x-")
+    beside = names.exclude_values(["name", "version", "X-a"]).to_key_expr(TextPolicy())
+    alone = names.to_key_expr(TextPolicy())
+    assert [type(node) for node in walk(beside)] == [type(node) for node in walk(alone)]  # nothing is multiplied out
+    within = names.exclude_values(["name", "x-a"]).to_key_expr(TextPolicy())
+    for expr, left_out in ((beside, set()), (within, {"x-a"})):
+        for text in ("x-", "x-a", "x-ab", "x", "name", "X-a"):
+            expected = text.startswith("x-") and text not in left_out
+            assert oracles.accepts(RuleSet({"root": expr}, "root"), json.dumps(text).encode()) == expected, text
+
+
+
 def test_every_character_has_its_spellings() -> None:
     for escapes in ("any", "canonical"):
         node = spelled_class(ANY, escapes)
