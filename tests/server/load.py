@@ -325,8 +325,8 @@ VALID: tuple[tuple[str, dict[str, Any]], ...] = (
     ("/v1/completions", {"model": "m", "prompt": [[97, 98], [99]], "max_tokens": 0, "echo": True, "logprobs": 2}),
     ("/v1/completions", {"model": "m", "prompt": "x", "max_tokens": 3, "n": 2, "echo": True, "stream": True,
                          "choice": ["ab", "ac"]}),
-    ("/v1/responses", {"model": "m", "input": [{"role": "user", "content": "Hi"}], "max_output_tokens": 2, "stream": True,
-                       "store": True, "text": {"format": {"type": "json_object"}}}),
+    ("/v1/responses", {"model": "m", "input": [{"role": "user", "content": "Hi"}], "max_output_tokens": 2,
+                       "stream": True, "store": True, "text": {"format": {"type": "json_object"}}}),
     ("/v1/responses", {"model": "m", "input": "Hi", "max_output_tokens": 2, "temperature": 0}),
     ("/tokenize", {"prompt": "abc"}),
 )
