@@ -6,11 +6,11 @@ r"""What other libraries add to lark's notation: read here, and written so that 
     head[lazy]: TEXT "<function"              # ends at the first chance
     note[suffix="</note>", capture="note"]: /(.|\n)*/
     line[stop="\n"]: /.*/                     # ends before the stop, which the next rule reads, or with the text
+    idea[max_tokens=50]: /(.|\n)*/            # 50 tokens, then the shortest way to its end
 
 The text keeps its lines. An addition becomes a terminal that is only declared, so lark's lexer never tries it: what
 it reads is open beside the lexer's terminals. A lazy rule's body becomes a terminal definition (lark resolves the
-names in it) whose pattern ends in private characters that mark its parts. ``temperature`` and ``max_tokens`` are
-refused by name.
+names in it) whose pattern ends in private characters that mark its parts. ``temperature`` is refused by name.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from constrained.grammar.ir import (
     Reference,
     RuleSet,
     Sequence,
+    TokenBudget,
     TokenReference,
 )
 from constrained.limits import Limits
@@ -51,6 +52,7 @@ __all__ = ["Additions", "Lazy", "lazy_text", "read_additions"]
 #: Ends of the body and of the delimiter in the pattern of a lazy rule.
 BODY_END, DELIMITER_END = "\ue000", "\ue001"
 MAX_TOKEN_ID = 1 << 31
+MAX_TOKENS = 1 << 28
 _TOKEN = re.compile(r"""
     (?P<comment> //[^\n]* | \#[^\n]* )
   | (?P<string>  "(?:\\.|[^"\\\n])*"i? )
@@ -69,13 +71,15 @@ _IDS = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?(?:,|\Z)")
 
 @dataclass(slots=True, eq=False)
 class Lazy:
-    """How a rule ends: ``kind`` "lazy", "suffix" or "stop"; ``literal``: the delimiter, if it is one text."""
+    """How a rule ends: ``kind`` "lazy", "suffix", "stop" or "whole" (wherever it can); ``literal``: the delimiter, if
+    it is one text; ``most``: its budget of tokens."""
 
     rule: str
     offset: int
     kind: str
     literal: str | None
     capture: str | None
+    most: int | None
 
 
 @dataclass(slots=True, eq=False)
@@ -248,6 +252,8 @@ class _Reader:
         self.parts.append(match[0] + text[at : colon.end()])
         capture = self.capture(name, attributes)
         kinds: list[str] = [kind for kind in ("suffix", "stop", "lazy") if kind in attributes]
+        if "max_tokens" in attributes and not kinds:
+            kinds = ["whole"]
         if not kinds:
             if capture is not None:
                 self.found.captures[name] = capture
@@ -258,12 +264,14 @@ class _Reader:
 
     def check(self, name: str, attributes: dict[str, tuple[str | None, int]]) -> None:
         for key, (value, offset) in attributes.items():
-            if key in ("max_tokens", "temperature", "stop_capture"):
+            if key in ("temperature", "stop_capture"):
                 self.refuse(offset, f"rule {name}: the attribute {key} is not supported",
-                            {"max_tokens": "bound the text by a count of characters, as in /(.|\\n){0,2000}/",
-                             "temperature": "set it where tokens are sampled"}.get(key))
-            if key not in ("lazy", "stop", "suffix", "capture"):
-                self.source.fail(offset, f"unknown attribute {key}", hint="known: lazy, stop, suffix, capture")
+                            "set it where tokens are sampled" if key == "temperature" else None)
+            if key not in ("lazy", "stop", "suffix", "capture", "max_tokens"):
+                self.source.fail(offset, f"unknown attribute {key}",
+                                 hint="known: lazy, stop, suffix, capture, max_tokens")
+            if key == "max_tokens" and (value is None or not value.isdecimal() or not 0 < int(value[:12]) < MAX_TOKENS):
+                self.source.fail(offset, f"max_tokens is a number from 1 to {MAX_TOKENS - 1}")
             if (value is None) != (key == "lazy") and key != "capture":
                 self.source.fail(offset, f"{key} takes {'no value' if key == 'lazy' else 'a value'}")
         both = [key for key in ("stop", "suffix") if key in attributes]
@@ -303,7 +311,11 @@ class _Reader:
                 self.source.fail(start + one.start(), f"rule {rule}: a lazy rule holds terminals only")
         lines = [re.sub(r"\s//.*|\s#.*", "", line) for line in body.split("\n")]
         kind, name = kinds[0], self.fresh()
-        value = attributes[kind][0] or ""
+        value = attributes.get(kind, ("", 0))[0] or ""
+        most = int(attributes["max_tokens"][0] or 0) if "max_tokens" in attributes else None
+        if most is not None and kind == "stop":
+            self.refuse(attributes["max_tokens"][1], f"rule {rule}: max_tokens and stop together are not supported",
+                        'use suffix="..."')
         literal = None
         if value.startswith('"') and not value.endswith("i"):
             try:
@@ -315,8 +327,8 @@ class _Reader:
         if literal is None and (kind == "stop" or (kind == "suffix" and capture is not None)):
             where = " of a captured rule" if kind == "suffix" else ""
             self.refuse(attributes[kind][1], f"a {kind}{where} must be a string")
-        self.found.lazy[name] = Lazy(rule, offset, kind, literal, capture)
-        delimiter = f' ({value})' if kind != "lazy" else ""
+        self.found.lazy[name] = Lazy(rule, offset, kind, literal, capture, most)
+        delimiter = f' ({value})' if kind in ("suffix", "stop") else ""
         self.tail.append(f'{name}: ({" ".join(lines)}) "{BODY_END}"{delimiter} "{DELIMITER_END}"\n')
         self.parts.append(f" {name}" + "\n" * body.count("\n"))
 
@@ -334,13 +346,14 @@ def lazy_text(lazy: Lazy, pattern: str, source: Source, limits: Limits) -> Expr 
     except RegexError as error:
         raise Unsupported(f"rule {lazy.rule}: {str(error).splitlines()[0]}", line=line, column=column,
                           source=source.text, hint=error.hint) from None
-    # The first chance to end is the end.
-    rows = tuple([(DEAD,) * len(row) if state in whole.accepting else row for state, row in enumerate(whole.rows)])
+    rows = whole.rows
+    if lazy.kind != "whole":  # the first chance to end is the end
+        rows = tuple([(DEAD,) * len(row) if state in whole.accepting else row for state, row in enumerate(rows)])
     first = trimmed(Dfa(whole.classes, rows, whole.accepting))
     if not first.accepting:
         return None
     if lazy.literal is None:
-        text: Expr = byte_dfa(first, limits)
+        text = _bounded(byte_dfa(first, limits), lazy)
         return text if lazy.capture is None else Capture(lazy.capture, text)
     before = frozenset(state for state in range(len(first.rows)) if _reads(first, state, lazy.literal))
     kept = trimmed(Dfa(first.classes, first.rows, before))
@@ -349,11 +362,15 @@ def lazy_text(lazy: Lazy, pattern: str, source: Source, limits: Limits) -> Expr 
     if lazy.kind == "stop" and 0 in before:
         raise Unsupported(f"rule {lazy.rule}: its text may be empty, which is not supported with a stop", line=line,
                           column=column, source=source.text, hint='make it read something (/.+/), or use suffix="..."')
-    text = byte_dfa(kept, limits)
+    text = _bounded(byte_dfa(kept, limits), lazy)
     if lazy.capture is not None:
         text = Capture(lazy.capture, text)
     data = lazy.literal.encode()
     return Sequence((text, Literal(data) if lazy.kind == "suffix" else _stands_here(data)))
+
+
+def _bounded(dfa: ByteDfa, lazy: Lazy) -> Expr:
+    return dfa if lazy.most is None else TokenBudget(dfa, lazy.most)
 
 
 def _reads(dfa: Dfa, state: int, text: str) -> bool:

@@ -32,6 +32,9 @@ ACCEPTED = [
     ('start: n "x"\nn[suffix="</n>", capture="n"]: /(.|\\n)*/', ["ab</n>x", "</n>x"], ["ab</n></n>x", "ab"]),
     ('start: l "\\n" l\nl[stop="\\n"]: /.+/', ["ab\ncd"], ["ab\n\n", "\n", "ab"]),
     ('start: l+\nl[capture]: "a" NAME\nNAME: /[b-z]+/\n%ignore " "', ["abc", "abc abc"], ["a", "bc"]),
+    ('start: "<" n ">"\nn[max_tokens=3]: /[a-z]*\\./', ["<.>", "<ab.>", "<abc.>"], ["<abcd.>", "<abc>"]),
+    ('start: "<" n ">"\nn[max_tokens=2, lazy]: /[a-z]*(yz|!)/', ["<yz>", "<ab!>", "<ayz>"], ["<abyz>", "<abc!>"]),
+    ('start: n "x"\nn[max_tokens=2, suffix="</n>", capture="n"]: /[a-z]*/', ["ab</n>x", "</n>x"], ["abc</n>x"]),
     ('start: l // a remark with <tag> and %json\nl[lazy]: /[0-9]+/ // here, too\n', ["1"], ["12"]),
 ]
 
@@ -47,7 +50,10 @@ def test_what_is_added(mode: str, grammar: str, good: list[str | list[int]], bad
 
 
 REFUSED = [
-    ("start: l\nl[max_tokens=3]: /.*/", "rule l: the attribute max_tokens", 2),
+    ("start: l\nl[max_tokens=0]: /.*/", "max_tokens is a number from 1", 2),
+    ("start: l\nl[max_tokens]: /.*/", "max_tokens is a number from 1", 2),
+    ('start: l\nl[max_tokens=3, stop="x"]: /.+/', "max_tokens and stop together", 2),
+    ('start: l\nl[max_tokens=3]: a\na: "x"', "terminals only, not a", 2),
     ("start: l\nl[temperature=0.3]: /.*/", "temperature", 2),
     ('start: l\nl[stop="a", suffix="b"]: /.*/', "a stop or a suffix", 2),
     ('start: l\nl[stop=""]: /.*/', "empty stop", 2),
