@@ -8,10 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import constrained as cd
 from constrained.errors import GrammarSyntaxError, UnsatisfiableGrammarError
 from constrained.frontends.lark.compile import from_lark
-from constrained.grammar.ir import RuleSet
 from tests.frontends.lark import worlds
 from tests.oracles import Recogniser
 
@@ -34,25 +32,14 @@ CASES = {
 LARGE = ("sql", "lua")
 
 
-class Engine:
-    """The engine behind the interface of the oracle."""
-
-    def __init__(self, rules: RuleSet) -> None:
-        info = cd.TokenizerInfo.from_bytes([*(bytes([i]) for i in range(256)), b"</s>"], stop_token_ids=256)
-        self.compiled = cd.GrammarCompiler(info).compile_grammar(cd.Grammar(rules))
-
-    def accepts(self, data: bytes) -> bool:
-        matcher = cd.GrammarMatcher(self.compiled)
-        return all(matcher.accept_token(byte) for byte in data) and matcher.accept_token(256)
-
-
 @pytest.mark.parametrize(("name", "mode"), [*((name, "lexer") for name in CASES), ("calc", "scannerless"),
                                             ("json", "scannerless")])
 def test_texts_near_the_language(name: str, mode: str) -> None:
     grammar, seeds, letters = CASES[name]
     made = worlds.parser(grammar, mode)
     rules = from_lark(grammar, mode=mode)
-    recogniser: Recogniser | Engine = Engine(rules) if name in LARGE else Recogniser(rules)
+    engine = worlds.Engine(rules)
+    recogniser: Recogniser | worlds.Engine = engine if name in LARGE else Recogniser(rules)
     rng = random.Random(name)
     accepted = 0
     for i in range(120 if mode == "lexer" else 60):
@@ -60,6 +47,8 @@ def test_texts_near_the_language(name: str, mode: str) -> None:
         expected = worlds.parses(made, text)
         accepted += expected
         assert expected == recogniser.accepts(text.encode()), text
+        if expected:
+            assert engine.prefixes_are_live(text.encode()), text
     assert accepted > 10
 
 

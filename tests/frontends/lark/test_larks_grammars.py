@@ -62,3 +62,23 @@ def test_python_programs() -> None:
     rules = from_lark(text, start="file_input", postlex=postlex, limits=Limits(max_indentation=9))
     compare(worlds.parser(text, "lexer", start="file_input", postlex=postlex), Recogniser(rules), PROGRAMS,
             "xif :()#=\n", 200)
+
+
+@pytest.mark.parametrize("start", ["eval_input", "file_input"])
+def test_python_in_the_engine(start: str) -> None:
+    """The nightly tests ask the oracle; here the engine itself reads, and each prefix of what it accepts is live."""
+    text = grammar("python")
+    postlex = indenter.PythonIndenter() if start == "file_input" else None
+    engine = worlds.Engine(from_lark(text, start=start, postlex=postlex, limits=Limits(max_indentation=9)))
+    made = worlds.parser(text, "lexer", start=start, **({} if postlex is None else {"postlex": postlex}))
+    seeds, letters = (PROGRAMS, "xif :()#=\n") if postlex else (EXPRESSIONS, "aifnot .,()[]{}:'\"\\1e\n")
+    rng = random.Random(start)
+    accepted = 0
+    for i in range(120):
+        program = seeds[i] if i < len(seeds) else worlds.mutated(rng, rng.choice(seeds), letters)
+        expected = worlds.parses(made, program)
+        accepted += expected
+        assert expected == engine.accepts(program.encode()), program
+        if expected:
+            assert engine.prefixes_are_live(program.encode()), program
+    assert accepted > 20

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+import constrained as cd
+from constrained.grammar.ir import RuleSet
+
 lark = pytest.importorskip("lark")
 GRAMMARS = Path(__file__).parent / "grammars"
 
@@ -53,6 +56,28 @@ def parses(made: Any, text: str) -> bool:
     except (lark.exceptions.LarkError, IndexError):  # IndexError: lark's indenter on a comment at the very end
         return False
     return True
+
+
+class Engine:
+    """The engine behind the interface of the oracle: one token a byte."""
+
+    def __init__(self, rules: RuleSet) -> None:
+        info = cd.TokenizerInfo.from_bytes([*(bytes([i]) for i in range(256)), b"</s>"], stop_token_ids=256)
+        self.compiled = cd.GrammarCompiler(info).compile_grammar(cd.Grammar(rules))
+
+    def accepts(self, data: bytes) -> bool:
+        matcher = cd.GrammarMatcher(self.compiled)
+        return all(matcher.accept_token(byte) for byte in data) and matcher.accept_token(256)
+
+    def prefixes_are_live(self, data: bytes) -> bool:
+        """Whether each mask on the way through an accepted text allows what comes next, and the last one the end."""
+        state = self.compiled.start_state
+        for byte in [*data, 256]:
+            if byte not in self.compiled.allowed_ids(state):
+                return False
+            if byte < 256:
+                state = self.compiled.next_state(state, byte)
+        return True
 
 
 def mutated(rng: random.Random, text: str, letters: str) -> str:
