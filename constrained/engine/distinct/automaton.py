@@ -79,6 +79,7 @@ class DistinctAutomaton:
         self.stepped: dict[tuple[Pairs, int], Pairs] = {}
         self.marks: dict[int, int] = {}
         self.first: dict[int, frozenset[int]] = {}
+        self.byte_sets: dict[frozenset[int], frozenset[int]] = {}  # few different ones for many states
         self.lives: dict[tuple[int, int], bool] = {}
         self.banned: dict[int, tuple[int, list[int]]] = {}  # of each state: how many are allowed, and who is not
         self.begin = self._handle(self.relaxed.start(), ((0, self.exact.start()),))
@@ -153,8 +154,8 @@ class DistinctAutomaton:
         known = self.first.get(state)
         if known is None:
             ids = self.exact.allowed_ids(state)
-            known = self.first[state] = frozenset(i for i in ids if i < MARK) | (
-                _OPENING if MARK in ids else frozenset())
+            known = frozenset(i for i in ids if i < MARK) | (_OPENING if MARK in ids else _NO_BYTES)
+            known = self.first[state] = self.byte_sets.setdefault(known, known)
         return known
 
     def _lives(self, reader: int, state: int) -> bool:

@@ -97,6 +97,7 @@ class Reader:
         self.ids: dict[tuple[int, Lexeme], int] = {}
         self.steps: dict[int, int] = {}
         self.outlooks: dict[int, Outlook] = {0: _QUIET}
+        self.byte_sets: dict[frozenset[int], frozenset[int]] = {}  # few different ones for many states
         self.start = self._state(0, (START, True))
 
     def memory(self) -> int:
@@ -307,7 +308,8 @@ class Reader:
                     trouble |= found[1]
         if calm:
             return _QUIET
-        return Outlook(free, False, frozenset(trouble))
+        found_bytes = frozenset(trouble)
+        return Outlook(free, False, self.byte_sets.setdefault(found_bytes, found_bytes))
 
     def _within(self, value: int, path: list[Frame], lexeme: Lexeme) -> tuple[bool, frozenset[int]] | None:
         """Whether the item read so far (frames and a lexeme) may become ``value``, and by which bytes; None: no.
@@ -338,8 +340,8 @@ class Reader:
                 members: tuple[tuple[str, int], ...] = key[1]  # type: ignore[assignment]
                 if not set(frame.members) <= set(members):
                     return None
-                if inner and kind == AFTER:
-                    return True, BLANKS | {0x7D if len(members) == len(frame.members) else 0x2C}
+                if inner and kind == AFTER:  # behind a comma a name that is there already may be written again
+                    return True, BLANKS | ({0x2C, 0x7D} if len(members) == len(frame.members) else {0x2C})
                 if inner and kind in (FIRST_NAME, NAME):
                     if kind == FIRST_NAME and not members:
                         return True, BLANKS | {0x7D}
