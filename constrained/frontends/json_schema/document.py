@@ -47,7 +47,7 @@ class Document:
         self.dialect = dialect
         self.registry = registry
         named, self.mentioned = False, frozenset[str]()
-        if isinstance(root, dict) and (text is None or not _plainly_nameless(text, dialect)):
+        if isinstance(root, dict) and (text is None or not _plainly_nameless(text, root, dialect)):
             named, self.mentioned = _survey(root, dialect)
         self.plain = not named
         self._root_scope: Any = None
@@ -135,19 +135,29 @@ _NAMED = frozenset(
 _LOOKED_FOR = _MENTIONED | _NAMED
 
 
-def _plainly_nameless(text: str, dialect: Dialect) -> bool:
+def _plainly_nameless(text: str, root: dict[str, Any], dialect: Dialect) -> bool:
     """Whether a schema's text shows that references are pointers from the root and that no rare keyword is in it."""
-    if "\\u" in text or '"unevaluated' in text or (dialect.id_keyword == "id" and '"id"' in text):
-        return False  # "\\u": a keyword may be spelled with escapes
+    if "\\u00" in text or '"unevaluated' in text:
+        return False  # "\\u00": a keyword may be spelled with escapes
+    names = 0
     at = text.find('"$')
     while at >= 0:
         if text.startswith("ref", at + 2):
             if not text.startswith(('"$ref": "#/', '"$ref":"#/', '"$ref": "#"', '"$ref":"#"'), at):
                 return False
+        elif text.startswith('id"', at + 2) and dialect.id_keyword == "$id":
+            names += 1
         elif not text.startswith(("schema", "defs", "comment"), at + 2):
             return False
         at = text.find('"$', at + 2)
-    return True
+    if dialect.id_keyword == "id":
+        at = text.find('"id"')
+        while at >= 0:
+            behind = text[at + 4 : at + 8].lstrip()
+            if behind[:1] not in (",", "]", "}") and not behind[1:].lstrip().startswith("{"):
+                names += 1  # neither a text called so nor a property
+            at = text.find('"id"', at + 4)
+    return names <= isinstance(root.get(dialect.id_keyword), str)  # a root's own changes nothing
 
 
 def _survey(root: Any, dialect: Dialect) -> tuple[bool, frozenset[str]]:

@@ -1,0 +1,59 @@
+"""Names in a schema are found however its text is written; a text that plainly has none says so without a survey."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from constrained import Grammar
+from constrained.frontends.json_schema.dialects import DIALECTS
+from constrained.frontends.json_schema.document import Document
+from tests import oracles
+
+ANCHORED = {"$ref": "#whole", "$defs": {"a": {"$anchor": "whole", "type": "integer"}}}
+NAMED = {"$id": "https://example.org/root", "properties": {"n": {"$ref": "item"}},
+         "$defs": {"item": {"$id": "item", "type": "integer"}}}
+OLD = {"id": "http://example.org/root", "properties": {"n": {"$ref": "item"}},
+       "definitions": {"item": {"id": "item", "type": "integer"}}}
+
+
+def spellings(schema: Any) -> list[str]:
+    text = json.dumps(schema)
+    return [text, json.dumps(schema, indent=4), json.dumps(schema, separators=(",", ":")),
+            text.replace("$", "\\u0024"), text.replace('"id"', '"\\u0069d"'), text.replace('":', '"        :'),
+            text.replace(": ", ":\n\n\n\n\n\n")]
+
+
+@pytest.mark.parametrize(("schema", "draft", "good", "bad"), [
+    (ANCHORED, "2020-12", "1", '"a"'),
+    (NAMED, "2020-12", '{"n": 1}', '{"n": "a"}'),
+    (OLD, "draft4", '{"n": 1}', '{"n": "a"}'),
+])
+def test_names_are_found_in_every_spelling(schema: Any, draft: str, good: str, bad: str) -> None:
+    for text in spellings(schema):
+        rules = Grammar.from_json_schema(text, draft=draft).rules
+        assert oracles.accepts(rules, good.encode()), text
+        assert not oracles.accepts(rules, bad.encode()), text
+
+
+@pytest.mark.parametrize("draft", ["draft4", "draft7", "2020-12"])
+def test_properties_with_the_names_of_keywords_are_no_names(draft: str) -> None:
+    name = "id" if draft == "draft4" else "$id"
+    schema = {name: "http://example.org/a", "type": "object", "required": ["id", "b"], "additionalProperties": False,
+              "properties": {"id": {"type": "integer"}, "b": {"$ref": "#/definitions/b"}},
+              "definitions": {"b": {"enum": ["id"]}}}
+    for text in spellings(schema):
+        rules = Grammar.from_json_schema(text, draft=draft).rules
+        assert oracles.accepts(rules, b'{"id": 1, "b": "id"}'), text
+        assert not oracles.accepts(rules, b'{"id": "1", "b": "id"}'), text
+
+
+@pytest.mark.parametrize("schema", [ANCHORED, NAMED, OLD, {"unevaluatedItems": False}, {"properties": {"id": {}}}, {}])
+def test_a_text_says_what_a_survey_finds(schema: Any) -> None:
+    for dialect in DIALECTS.values():
+        surveyed = Document(schema, dialect)
+        for text in spellings(schema):
+            read = Document(json.loads(text), dialect, None, text)
+            assert (read.plain, read.mentioned) == (surveyed.plain, surveyed.mentioned), text
