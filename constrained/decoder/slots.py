@@ -141,7 +141,7 @@ class SlotTable:
             return slot, shared
         known = self._tokens[source]
         self._live[source] = True
-        if self.n_free == 0 or known is None or 2 * shared >= len(known):
+        if self.n_free == 0 or known is None or 2 * shared * ID_BYTES >= len(known):
             self._shorten(source, shared)
             return source, shared
         try:
