@@ -59,3 +59,27 @@ def test_calls_in_the_model_s_tokens(name: str, family: str, text: str) -> None:
 def test_families_are_known_by_the_tokens_of_their_vocabularies() -> None:
     for name, family in (("qwen3", "qwen3"), ("gptoss", "harmony"), ("deepseek_v3", "deepseek_v3")):
         assert detect_format(None, real_vocabulary(name).token_ids_by_text).name == family
+
+
+@pytest.mark.parametrize("end", ["</think>", "\n</thinking>\n"])
+def test_a_budget_changes_no_mask_until_it_is_used_up(end: str) -> None:
+    info = real_vocabulary("qwen3")
+    form = {"type": "tag", "begin": "<think>", "end": end, "content": {"type": "any_text", "excludes": ["<tool_call>"]}}
+    bounded = {**form, "content": {**form["content"], "max_tokens": 12}}
+    compiler = cd.GrammarCompiler(info)
+    free, held = (cd.GrammarMatcher(compiler.compile_structural_tag(one)) for one in (form, bounded))
+    begin = info.token_ids_by_text["<think>"]
+    prose = 'Let me see: {"a": "é"}\nis \\u00e9, a < b </th ; 1 + 1 = 2, or so I think it is.'
+    ids = [*begin, *(info.encode(prose) or [])]
+    for number, token in enumerate(ids[:13]):
+        assert free.allowed_token_ids() == held.allowed_token_ids(), number
+        assert free.accept_token(token) and held.accept_token(token)
+    rest = held.find_jump_forward_string().encode()
+    texts = {i: info.token_bytes(i) for i in held.allowed_token_ids()}
+    named = set(info.token_ids_by_text.get(end, ()))
+    assert set(texts) >= named
+    if not named:
+        assert rest == end.encode()
+    assert all(end.encode().startswith(text) for i, text in texts.items() if i not in named)
+    assert {i for i in range(info.vocab_size) if i not in named and (text := info.token_bytes(i))
+            and end.encode().startswith(text)} == set(texts) - named
