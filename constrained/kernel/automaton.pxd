@@ -234,6 +234,7 @@ cdef class Automaton:
     cdef bint is_used_up(self, int d, int c) noexcept nogil
     cdef int _step_budget(self, int d, int n, int c, int k) except -1 nogil
     cdef int after_token(self, int node) except -1 nogil
+    cdef int uncounted(self, int node) except -1 nogil
     cdef int step(self, int row, int k) except -1 nogil
     cdef int step_token(self, int node, int token_set) except -1 nogil
     cdef bint is_complete(self, int node) noexcept nogil

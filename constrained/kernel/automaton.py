@@ -558,7 +558,11 @@ class Automaton:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def memo_get(self, kind: cython.int, a: cython.int, b: cython.int) -> cython.int:
-        """The remembered value of ``kind(a, b)``, or -2."""
+        """The remembered value of ``kind(a, b)``, or -2.
+
+        Kinds: 1 push, 2 union, 5 fill_hole, 6 and 7 restrict, 8 and 9 guards, 10 byte_det, 12 after_token, 13 uncounted,
+        from 16 on masks.
+        """
         h: cython.ulonglong = mix(mix(kind, a), b)
         i: cython.int = cython.cast(cython.int, h & (self.m_size - 1))
         while self.m_kind[i] != 0:
@@ -2092,7 +2096,7 @@ class Automaton:
         loop: cython.int
         if not self.budgets or node == 0:
             return node
-        r = self.memo_get(10, node, 0)
+        r = self.memo_get(12, node, 0)
         if r != -2:
             return r
         base = self.it_len
@@ -2106,7 +2110,31 @@ class Automaton:
             elif self.l_sep[loop] > 0:  # else the text may end, and what follows it stands beside this element
                 self.add_item(d, self.l_max[loop], self.el_n[i])
         r = self.canonical(base)
-        self.memo_put(10, node, 0, r)
+        self.memo_put(12, node, 0, r)
+        return r
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def uncounted(self, node: cython.int) -> cython.int:
+        """The node with the same mask whose budgets have no token yet: within one token only used-up ones matter."""
+        r: cython.int
+        base: cython.int
+        i: cython.int
+        c: cython.int
+        loop: cython.int
+        r = self.memo_get(13, node, 0)
+        if r != -2:
+            return r
+        base = self.it_len
+        for i in range(self.n_off[node], self.n_off[node] + self.n_len[node]):
+            loop = self.d_loop[self.el_d[i]]
+            c = self.el_c[i]
+            if loop >= 0 and self.l_rule[loop] == BUDGET and c < self.l_max[loop]:
+                c = 0
+            self.add_item(self.el_d[i], c, self.el_n[i])
+        r = self.canonical(base)
+        self.memo_put(13, node, 0, r)
         return r
 
     @cython.cfunc

@@ -367,8 +367,15 @@ class TokenAutomaton:
     def mask_of(self, node: cython.int) -> cython.int:
         """The id of the node's mask, built if need be."""
         m: cython.int
+        same: cython.int
         if self.a.n_mask[node] >= 0:
             return self.a.n_mask[node]
+        if self.a.budgets:
+            same = self.a.uncounted(node)
+            if same != node:
+                m = self.mask_of(same)  # one level deep
+                self.a.n_mask[node] = m
+                return m
         if self._bytes_held() > self.max_mask_bytes:
             self._forget()
         self.walk.visited = 0
