@@ -87,7 +87,8 @@ def test_structured_outputs(client, structured) -> None:
 
 @pytest.mark.parametrize(("body", "param", "code"), [
     ({"guided_json": {}}, "guided_json", "unsupported_parameter"),
-    ({"grammar": "root ::= 'a'"}, "grammar", "unsupported_parameter"),
+    ({"guided_grammar": "root ::= 'a'"}, "guided_grammar", "unsupported_parameter"),
+    ({"grammar": "root ::= ("}, "grammar", "invalid_grammar"),
     ({"chat_template": "x"}, "chat_template", "unsupported_parameter"),
     ({"structured_outputs": {"regex": "a", "choice": ["b"]}}, "structured_outputs", None),
     ({"structured_outputs": {"regex": "("}}, "structured_outputs.regex", "invalid_grammar"),
