@@ -85,6 +85,8 @@ SCHEMAS: list[dict[str, Any]] = [
     {"anyOf": [{"type": "array", "items": {"type": "integer"}, "uniqueItems": True},
                {"type": "array", "items": {"type": "integer"}, "maxItems": 2}]},
     {"type": "object", "minProperties": 3},
+    {"type": "array", "uniqueItems": True, "minItems": 3, "items": {
+        "type": "object", "propertyNames": {"pattern": "^a"}, "maxProperties": 2}},
     {"type": "object", "minProperties": 2, "properties": {"a": {"type": "integer"}},
      "additionalProperties": {"type": "boolean"}},
     {"type": "object", "properties": {"x": {"type": "array", "uniqueItems": True, "items": {

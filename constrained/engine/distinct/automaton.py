@@ -40,6 +40,9 @@ NAMED = 257
 QUICK = 4_000
 """States in which a shortest end is looked for."""
 
+VARIANTS = 4
+"""Ways to one state of relaxed that a search for a short end follows."""
+
 _NO_BYTES: frozenset[int] = frozenset()
 _OPENING = frozenset(b"[{")
 _BYTES = [bytes((value,)) for value in range(256)]
@@ -396,22 +399,25 @@ class DistinctAutomaton:
     def shortest(self, handle: int, most: int) -> bytes | None:
         """The bytes of a way to an end, at most ``most`` of them; None where only a named token goes on.
 
-        A shortest one by A* on relaxed's distances, which are at most the true ones (Hart, Nilsson, Raphael 1968);
-        where ``QUICK`` states do not tell, a short one, nearest to the end first.
+        A shortest one by A* on relaxed's distances, which are at most the true ones (Hart, Nilsson, Raphael 1968). Where
+        ``QUICK`` states do not tell, a short one: without needless blanks, and of the texts that differ only in what the
+        readers remember a few.
         """
         with self.lock:
-            for weight, budget in ((1, QUICK), (0, self.max_search)):
+            for variants, budget in ((0, QUICK), (VARIANTS, self.max_search), (0, self.max_search)):
                 try:
-                    return self._search(handle, most, weight, budget)
+                    found = self._search(handle, most, variants, budget)
                 except SearchLimitReached:
-                    if weight == 0:
-                        raise
-            return None
+                    continue
+                if found is not None or not variants:
+                    return found
+            raise SearchLimitReached(self.max_search)
 
-    def _search(self, handle: int, most: int, weight: int, budget: int) -> bytes | None:
-        """``weight``: what a byte that was read counts, beside those that are to come."""
+    def _search(self, handle: int, most: int, variants: int, budget: int) -> bytes | None:
+        """``variants``: how many texts go on at one state of relaxed; 0: all."""
         before: dict[int, tuple[int, int]] = {handle: (0, 0)}
         heap = [(self.distance(handle), 0, handle)]
+        met: dict[int, int] = {}
         while heap:
             _, depth, here = heappop(heap)
             row, pairs = self._of(here)
@@ -422,12 +428,18 @@ class DistinctAutomaton:
                     out.append(byte)
                 out.reverse()
                 return bytes(out[:most])
-            for byte in sorted(frozenset().union(*(self._first(state) for _, state in pairs))):
+            options = frozenset().union(*(self._first(state) for _, state in pairs))
+            for byte in sorted((options - BLANKS or options) if variants else options):
                 data = _BYTES[byte]
-                after = self._handle(self.relaxed.advance(row, data), self._after(pairs, byte))
+                next_row = self.relaxed.advance(row, data)
+                if variants and met.get(next_row, 0) >= variants:
+                    continue
+                after = self._handle(next_row, self._after(pairs, byte))
                 if after and after not in before:
+                    met[next_row] = met.get(next_row, 0) + 1
                     before[after] = (here, byte)
-                    heappush(heap, (weight * (1 - depth) + self.distance(after), depth - 1, after))
+                    # of equally good ways the longest goes on
+                    heappush(heap, (1 - depth + self.distance(after), depth - 1, after))
             if len(before) > budget:
                 raise SearchLimitReached(len(before))
         return None
