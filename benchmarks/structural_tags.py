@@ -6,7 +6,9 @@ Each engine gets the same functions as one structural tag in its own form: a dic
 (one thread, no cache), ``StructTag.to_grammar`` for llguidance (text triggers). The vocabulary's own tables are there
 from the start. "compile + first mask" is wall and processor time, the least of the repeats (XGrammar with 500 functions
 runs once). Masks in free text: ``docs/design.md`` token by token through a fresh grammar, so first visits are in it; a
-token's time is the least of the repeats, each of which begins with a fresh grammar.
+token's time is the least of the repeats, each of which begins with a fresh grammar. A second table has this library
+alone: the same prose within a think section, with and without a budget in tokens, before an end of one token and one of
+several; there every token is a new state.
 """
 
 from __future__ import annotations
@@ -112,6 +114,21 @@ def main() -> None:
                 continue
             times = np.min(np.stack(tokens), axis=0) / 1e3
             print(f"| {count} | {name} | {min(walls):.1f} | {min(cpus):.1f} | {times.mean():.2f} | "
+                  f"{np.percentile(times, 50):.2f} | {np.percentile(times, 99):.2f} | {times.max():.2f} |", flush=True)
+
+
+    if "constrained" in engines:
+        _within_budgets(engines["constrained"], ids, arguments.repeats)
+
+
+def _within_budgets(engine: Any, ids: list[int], repeats: int) -> None:
+    print("\n| think section | mean us | p50 | p99 | max |\n| --- | ---: | ---: | ---: | ---: |")
+    for end in ("</think>", "\n</thinking>\n"):
+        for most in (None, 100_000):
+            content = {"type": "any_text"} if most is None else {"type": "any_text", "max_tokens": most}
+            tag = {"type": "tag", "begin": "", "content": content, "end": end}
+            times = np.min(np.stack([_masks(engine, engine.compile(tag), ids) for _ in range(repeats)]), axis=0) / 1e3
+            print(f"| {end!r}, {'no budget' if most is None else f'max_tokens {most}'} | {times.mean():.2f} | "
                   f"{np.percentile(times, 50):.2f} | {np.percentile(times, 99):.2f} | {times.max():.2f} |", flush=True)
 
 
