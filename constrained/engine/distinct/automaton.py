@@ -399,9 +399,9 @@ class DistinctAutomaton:
     def shortest(self, handle: int, most: int) -> bytes | None:
         """The bytes of a way to an end, at most ``most`` of them; None where only a named token goes on.
 
-        A shortest one by A* on relaxed's distances, which are at most the true ones (Hart, Nilsson, Raphael 1968). Where
-        ``QUICK`` states do not tell, a short one: without needless blanks, and of the texts that differ only in what the
-        readers remember a few.
+        A shortest one by A* on relaxed's distances, which are at most the true ones (Hart, Nilsson, Raphael 1968).
+        Where ``QUICK`` states do not tell, a short one: without needless blanks, and of the texts that differ only in
+        what the readers remember a few.
         """
         with self.lock:
             for variants, budget in ((0, QUICK), (VARIANTS, self.max_search), (0, self.max_search)):
