@@ -82,6 +82,7 @@ class Emitter:
         self.strict = strict
         self.rules: dict[str, Expr] = {}
         self.names: dict[int | tuple[int, int], Reference] = {}
+        self.meanings: dict[tuple[int, int], Reference] = {}  # by identity; the normaliser keeps the denotations alive
         self.taken = {"ws", "root"}
         self.waiting: list[tuple[int, int, str]] = []
         self.keys: dict[str | tuple[str, ...], Expr] = {}
@@ -126,14 +127,23 @@ class Emitter:
         known = self.names.get(key)
         if known is not None:
             return known
-        if self.plain_scalars:
-            scalar = self.plain_scalar(expression)
-            if scalar is not None:
-                return scalar
+        meaning = self.normaliser.denoted.get(expression)
+        if meaning is not None:
+            if self.plain_scalars:
+                scalar = self.plain_scalar(expression)
+                if scalar is not None:
+                    return scalar
+            # what only refers to another schema means the very same
+            known = self.meanings.get((id(meaning), depth))
+            if known is not None:
+                self.names[key] = known
+                return known
         if depth > MAX_INDENT_DEPTH:
             return NOTHING  # a spelling that ends: deeper values are not written with exact indentation
         name = self.rule_name(expression, depth)
         found = self.names[key] = Reference(name)
+        if meaning is not None:
+            self.meanings[id(meaning), depth] = found
         self.waiting.append((expression, depth, name))
         return found
 

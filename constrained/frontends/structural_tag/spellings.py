@@ -58,6 +58,7 @@ class RestyledEmitter(Emitter):
         if self.at_root < 0:
             self.at_root = expression
             expr = super().value(expression)
+            self.meanings.clear()
             self.names.clear()  # a reference to the root from inside is a value like any other
             return expr
         return super().value(expression)
