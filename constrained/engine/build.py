@@ -1,7 +1,7 @@
 """Rules to positions: the first half of lowering. ``kernel.rule_writer`` does the work; here it learns the nodes.
 
-Nodes that are common have a number in ``KINDS`` and are written by the kernel. The others are written by
-``Writer.other`` in terms of positions and edges (``kernel.network``).
+Nodes that are common are written by the kernel. The others are written by ``_Writer.other`` in terms of positions and
+edges (``kernel.network``).
 """
 
 from __future__ import annotations
@@ -16,22 +16,14 @@ from constrained.errors import GrammarLimitError
 from constrained.grammar.counted import CountedDfa
 from constrained.grammar.ir import (
     AnyTextUntil,
-    ByteDfa,
     Capture,
-    CharClass,
-    Choice,
     Distinct,
     Expr,
     Graph,
-    Literal,
     NotFollowedBy,
-    Reference,
-    Repeat,
     RuleSet,
-    Sequence,
     TokenBudget,
     TokenReference,
-    Unordered,
     children,
 )
 from constrained.kernel.network import Network, NetworkTooLarge
@@ -41,11 +33,8 @@ from constrained.limits import Limits
 
 __all__ = ["build_network"]
 
-KINDS: dict[type, int] = {
-    Literal: 1, CharClass: 2, Sequence: 3, Choice: 4, Repeat: 5, Reference: 6, ByteDfa: 7, Unordered: 8,
-    CountedDfa: 9,
-}
-"""The numbers of ``kernel.rule_writer``."""
+KINDS: dict[type, int] = {CountedDfa: 9}
+"""The number in ``kernel.rule_writer`` of what is no ``kernel.nodes.Node``."""
 
 LARGE = 100
 """Leaves of a node that is worth a rule of its own."""
@@ -78,7 +67,7 @@ class _Writer(RuleWriter):
                  resolve_tokens: Callable[[TokenReference], frozenset[int]],
                  mark: Callable[[], frozenset[int] | None]) -> None:
         named = rules.rules if isinstance(rules.rules, dict) else dict(rules.rules)
-        super().__init__(named, KINDS, limits.max_positions, limits.max_repeat, char_template)
+        super().__init__(named, KINDS, limits.max_positions, limits.max_repeat, char_template, parts_of)
         self.resolve_tokens = resolve_tokens
         self.mark = mark
         self.token_set_ids: dict[frozenset[int], int] = {}
@@ -126,10 +115,11 @@ class _Writer(RuleWriter):
             self.net.token_sets.append(tokens)
         self.edge(start, _TOKENS, known, 0, end)
 
-    def parts_of(self, node: Expr) -> tuple[int, tuple[Any, ...]]:
-        """How many leaves a node has of its own, and its sub-expressions."""
-        if isinstance(node, (Capture, Distinct)):
-            return 0, (node.body,)
-        if isinstance(node, Graph):
-            return len(node.edges), children(node)
-        return (LARGE if isinstance(node, (AnyTextUntil, NotFollowedBy, TokenBudget)) else 1), children(node)
+
+def parts_of(node: Expr) -> tuple[int, tuple[Any, ...]]:
+    """How many leaves a node has of its own, and its sub-expressions."""
+    if isinstance(node, (Capture, Distinct)):
+        return 0, (node.body,)
+    if isinstance(node, Graph):
+        return len(node.edges), children(node)
+    return (LARGE if isinstance(node, (AnyTextUntil, NotFollowedBy, TokenBudget)) else 1), children(node)

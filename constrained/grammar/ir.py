@@ -1,10 +1,10 @@
 """Grammar IR: what front ends produce and the engine runs.
 
-A grammar is a map from rule names to expressions. An expression is one of the small nodes below. Nodes are values:
-nobody changes one once it is made (this is not enforced, since a frozen node takes three times as long to make);
-sharing sub-expressions is fine (they are compared by identity, never by value, so that deep trees never
-recurse). The language is over *bytes*: characters stand for their UTF-8 encoding. Front ends know nothing
-of the engine; the engine knows no front end.
+A grammar is a map from rule names to expressions. An expression is one of the small nodes below or of the common ones,
+which are compiled (``kernel.nodes``). Nodes are values: nobody changes one once it is made (enforced where they are
+compiled; elsewhere a frozen node takes three times as long to make); sharing sub-expressions is fine (they are compared
+by identity, never by value, so that deep trees never recurse). The language is over *bytes*: characters stand for their
+UTF-8 encoding. Front ends know nothing of the engine; the engine knows no front end.
 
 Invariants: ``CharClass.ranges`` are sorted, disjoint, non-adjacent and free of surrogates; ``Repeat`` has
 ``0 <= minimum <= maximum``; every ``Reference`` names a rule (checked by ``Grammar``).
@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+
+from constrained.kernel.nodes import ByteDfa, CharClass, Choice, Literal, Reference, Repeat, Sequence, Unordered
 
 __all__ = [
     "AnyTextUntil",
@@ -36,61 +38,6 @@ __all__ = [
 ]
 
 
-@dataclass(slots=True, eq=False)
-class Literal:
-    """Exactly these bytes (empty: the empty text)."""
-
-    data: bytes
-
-
-@dataclass(slots=True, eq=False)
-class CharClass:
-    """One code point out of ``ranges``, inclusive ``(first, last)`` pairs. No ranges: nothing matches."""
-
-    ranges: tuple[tuple[int, int], ...]
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Sequence:
-    """All items in order. No items: the empty text."""
-
-    items: tuple[Expr, ...]
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Choice:
-    """Any one option. No options: nothing matches."""
-
-    options: tuple[Expr, ...]
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Repeat:
-    """``body`` between ``minimum`` and ``maximum`` times; ``maximum`` None: without end."""
-
-    body: Expr
-    minimum: int
-    maximum: int | None
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Unordered:
-    """Each of ``items`` at most once, in any order, with ``separator`` between any two that are written.
-
-    ``required`` holds the indices that must occur. ``free``, if given, may occur any number of times among them.
-    The number of things written is between ``minimum`` and ``maximum`` (None: without end). Items and ``free`` must
-    not have the empty text. This is the body of a JSON object whose keys come in any order, and of an array of
-    different values out of a list.
-    """
-
-    items: tuple[Expr, ...]
-    required: frozenset[int]
-    separator: Expr
-    free: Expr | None = None
-    minimum: int = 0
-    maximum: int | None = None
-
-
 @dataclass(slots=True, eq=False, repr=False)
 class Capture:
     """``body``, whose place in the text ``engine.captures`` reports under ``name``. The same language as ``body``."""
@@ -110,13 +57,6 @@ class Distinct:
     """
 
     body: Expr
-
-
-@dataclass(slots=True, eq=False)
-class Reference:
-    """The rule of this name."""
-
-    name: str
 
 
 @dataclass(slots=True, eq=False)
@@ -150,17 +90,6 @@ class AnyTextUntil:
     consume: bool = True
     excludes: tuple[bytes, ...] = ()
     max_chars: int | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ByteDfa:
-    """A deterministic automaton over bytes: look-around, intersection and complement end as one.
-
-    ``transitions[s]`` is a tuple of ``(first byte, last byte, next state)``, sorted and disjoint. State 0 starts.
-    """
-
-    transitions: tuple[tuple[tuple[int, int, int], ...], ...]
-    accepting: frozenset[int]
 
 
 @dataclass(slots=True, eq=False)

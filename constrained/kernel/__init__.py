@@ -13,9 +13,9 @@ from importlib.util import find_spec
 __all__ = ["COMPILED_MODULES", "is_compiled", "uncompiled_modules"]
 
 COMPILED_MODULES = (
-    "automaton", "class_trie", "dfa_tables", "exit_groups", "guard_survey", "hole_regions", "logits", "mask_store",
-    "mask_walk", "memory", "network", "partition", "program", "region_tokens", "regions", "rule_writer", "shortest",
-    "token_step", "token_trie", "token_walk",
+    "automaton", "blocks", "class_trie", "dfa_tables", "exit_groups", "guard_survey", "hole_regions", "inlining",
+    "logits", "mask_store", "mask_walk", "memory", "network", "nodes", "partition", "program", "region_tokens",
+    "regions", "rule_writer", "shortest", "token_step", "token_trie", "token_walk",
 )
 
 

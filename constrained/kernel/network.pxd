@@ -50,6 +50,15 @@ cdef class Network:
     cdef int* s_d
     cdef int* s_e
     cdef int* s_f
+    cdef int n_spans
+    cdef int sp_cap
+    cdef int* sp_base
+    cdef int* sp_size
+    cdef int* sp_end
+    cdef int* sp_top
+    cdef int* sp_least
+    cdef int* sp_boundary
+    cdef list blocks
     cdef int* p_region
     cdef int* l_region
     cdef int n_classes
@@ -66,10 +75,15 @@ cdef class Network:
     cdef int _room(self, int more) except -1
     cdef int _edge_room(self, int more) except -1
     cdef int add_position(self, int origin) except -1
+    cdef int add_positions(self, int count, int origin) except -1
     cdef int add_edge(self, int p, int kind, int a, int b, int to) except -1
     cdef int add_literal(self, bytes data, int start, int end, int origin) except -1
     cdef int add_rule(self, int low, int entry, int last) except -1
     cdef int add_loop(self, int p, int rule, int least, int most, int after) except -1
+    cdef int add_span(self, int base, int size, int end, object block, int boundary, int least, int top) except -1
+    cdef int forget_spans(self) except -1
+    cdef bint _is_dead(self, int p, int e, int k) except -1
+    cdef int _drop_dead_of(self, int at) except -1
     cdef int add_item(self, int k, int rule, bint required) except -1
     cdef int _scratch(self) except -1
     cdef int _nullable_loops(self) except -1

@@ -92,6 +92,12 @@ class Network:
             free(self.r_min)
             free(self.p_region)
             free(self.l_region)
+            free(self.sp_base)
+            free(self.sp_size)
+            free(self.sp_end)
+            free(self.sp_top)
+            free(self.sp_least)
+            free(self.sp_boundary)
 
     else:
 
@@ -114,6 +120,7 @@ class Network:
         self.guard_ends = []
         self.budgets = {}
         self.regions = [b""]
+        self.blocks = []
         self.add_position(-1)
         self.add_position(-1)
         self.add_position(-1)
@@ -170,6 +177,24 @@ class Network:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
+    def add_positions(self, count: cython.int, origin: cython.int) -> cython.int:
+        """``count`` new positions; the first of them."""
+        base: cython.int = self.n
+        i: cython.int
+        if base + count > self.n_cap or base + count > self.most:
+            self._room(count)
+        for i in range(4 * base, 4 * (base + count)):
+            self.head[i] = -1
+            self.tail[i] = -1
+        for i in range(base, base + count):
+            self.origin[i] = origin
+            self.loop_at[i] = -1
+            self.accept[i] = 0
+        self.n = base + count
+        return base
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
     def add_edge(self, p: cython.int, kind: cython.int, a: cython.int, b: cython.int, to: cython.int) -> cython.int:
         """Append an edge to list ``kind`` of ``p``."""
         e: cython.int = self.e
@@ -192,18 +217,29 @@ class Network:
     @cython.exceptval(-1, check=False)
     def add_literal(self, data: bytes, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
         """A chain of positions that spells ``data``."""
-        n: cython.int = len(data)
+        n: cython.int = cython.cast(cython.int, len(data))
         i: cython.int
-        to: cython.int
+        e: cython.int
+        p: cython.int
         text: cython.p_const_uchar = data
-        if n == 0:
-            return self.add_edge(start, 1, 0, 0, end)
-        self._room(n)
-        self._edge_room(n)
-        for i in range(n):
-            to = end if i == n - 1 else self.add_position(origin)
-            self.add_edge(start, 0, text[i], text[i], to)
-            start = to
+        if n <= 1:
+            return self.add_edge(start, 1, 0, 0, end) if n == 0 else self.add_edge(start, 0, text[0], text[0], end)
+        p = self.add_positions(n - 1, origin)
+        self.add_edge(start, 0, text[0], text[0], p)
+        if self.e + n > self.e_cap:
+            self._edge_room(n)
+        e = self.e
+        for i in range(1, n):
+            self.head[4 * p] = e
+            self.tail[4 * p] = e
+            self.e_next[e] = -1
+            self.e_a[e] = text[i]
+            self.e_b[e] = text[i]
+            p += 1
+            self.e_to[e] = p
+            e += 1
+        self.e_to[e - 1] = end
+        self.e = e
         return 0
 
     @cython.cfunc
@@ -258,6 +294,45 @@ class Network:
         self.loop_at[p] = k
         self.n_loops = k + 1
         return k
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def add_span(self, base: cython.int, size: cython.int, end: cython.int, block, boundary: cython.int,
+                 least: cython.int, top: cython.int) -> cython.int:
+        """The positions ``base .. base + size - 1`` are a ``kernel.blocks`` block that is left at ``end`` only.
+
+        ``top`` -1: the block itself; else its product with a counter of characters. Spans come in the order of their
+        positions. They save the passes work: what changes bytes within one calls ``forget_spans``.
+        """
+        i: cython.int = self.n_spans
+        if i >= self.sp_cap:
+            self.sp_cap = 2 * i + 16
+            self.sp_base = grow_int(self.sp_base, self.sp_cap)
+            self.sp_size = grow_int(self.sp_size, self.sp_cap)
+            self.sp_end = grow_int(self.sp_end, self.sp_cap)
+            self.sp_top = grow_int(self.sp_top, self.sp_cap)
+            self.sp_least = grow_int(self.sp_least, self.sp_cap)
+            self.sp_boundary = grow_int(self.sp_boundary, self.sp_cap)
+            if not (self.sp_base and self.sp_size and self.sp_end and self.sp_top and self.sp_least
+                    and self.sp_boundary):
+                raise MemoryError
+        self.sp_base[i] = base
+        self.sp_size[i] = size
+        self.sp_end[i] = end
+        self.sp_top[i] = top
+        self.sp_least[i] = least
+        self.sp_boundary[i] = boundary
+        self.blocks.append(block)
+        self.n_spans = i + 1
+        return i
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def forget_spans(self) -> cython.int:
+        """From here on, no position is part of a block."""
+        self.n_spans = 0
+        self.blocks = []
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -319,6 +394,7 @@ class Network:
                 e = self.e_next[e]
             if not hit:
                 continue
+            self.forget_spans()
             e = self.head[4 * p]
             self.head[4 * p] = -1
             self.tail[4 * p] = -1
@@ -646,10 +722,8 @@ class Network:
         """Remove every edge into what cannot be completed: afterwards no reachable state is a dead end."""
         p: cython.int
         e: cython.int
-        q: cython.int
         k: cython.int
         whole: cython.bint = True
-        keep: cython.bint
         for p in range(1, self.n):
             if self.p_min[p] >= FAR:
                 whole = False
@@ -661,29 +735,45 @@ class Network:
         if whole and all(self.token_sets):
             return
         for p in range(self.n):
-            for k in range(4):
-                e = self.head[4 * p + k]
-                self.head[4 * p + k] = -1
-                self.tail[4 * p + k] = -1
-                if self.p_min[p] >= FAR:
-                    continue
-                while e >= 0:
-                    q = self.e_next[e]
-                    keep = self.p_min[self.e_to[e]] < FAR
-                    if keep and k == 2:
-                        keep = self.r_min[self.e_a[e]] < FAR
-                    if keep and k == 3:
-                        keep = bool(self.token_sets[self.e_a[e]])
-                    if keep:
-                        self.e_next[e] = -1
-                        if self.head[4 * p + k] < 0:
-                            self.head[4 * p + k] = e
-                        else:
-                            self.e_next[self.tail[4 * p + k]] = e
-                        self.tail[4 * p + k] = e
-                    e = q
             if self.p_min[p] >= FAR:
                 self.loop_at[p] = -1
+            for k in range(4):
+                e = self.head[4 * p + k]
+                while e >= 0:
+                    if self._is_dead(p, e, k):
+                        self._drop_dead_of(4 * p + k)
+                        break
+                    e = self.e_next[e]
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _is_dead(self, p: cython.int, e: cython.int, k: cython.int) -> cython.bint:
+        """Whether nothing can be completed that goes from ``p`` along ``e``, an edge of list ``k``."""
+        if self.p_min[p] >= FAR or self.p_min[self.e_to[e]] >= FAR:
+            return True
+        if k == 2:
+            return self.r_min[self.e_a[e]] >= FAR
+        return k == 3 and not self.token_sets[self.e_a[e]]
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _drop_dead_of(self, at: cython.int) -> cython.int:
+        """Keep what is not dead of the list ``at``, that is ``4 p + kind``."""
+        e: cython.int = self.head[at]
+        after: cython.int
+        self.head[at] = -1
+        self.tail[at] = -1
+        while e >= 0:
+            after = self.e_next[e]
+            if not self._is_dead(at >> 2, e, at & 3):
+                self.e_next[e] = -1
+                if self.head[at] < 0:
+                    self.head[at] = e
+                else:
+                    self.e_next[self.tail[at]] = e
+                self.tail[at] = e
+            e = after
+        return 0
 
     # ---- for the passes in Python ------------------------------------------------------------------------
 
@@ -775,10 +865,10 @@ class Network:
 
 # Uncompiled, attributes do not exist until they are set; compiled, network.pxd declares them.
 _COUNTERS = """
-most n n_cap e e_cap n_rules r_cap n_loops l_cap n_items i_cap s_cap root n_classes
+most n n_cap e e_cap n_rules r_cap n_loops l_cap n_items i_cap s_cap root n_classes n_spans sp_cap
 """.split()
 _POINTERS = """
 head tail origin loop_at accept e_next e_a e_b e_to r_entry r_exit r_low r_high r_start r_order r_nullable l_pos
 l_rule l_min l_max l_after l_items l_count l_sep l_bare i_rule i_required s_a s_b s_c s_d s_e s_f p_min r_min
-p_region l_region
+p_region l_region sp_base sp_size sp_end sp_top sp_least sp_boundary
 """.split()

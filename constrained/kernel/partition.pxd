@@ -1,11 +1,13 @@
 cimport cython
 
+from constrained.kernel.blocks cimport Block
 from constrained.kernel.memory cimport grow_int, grow_uint
 from constrained.kernel.network cimport Network
 
 cdef class Partition
 cdef class ByteSets
 cdef int SPLINTER
+cdef long long FAR
 cdef int KNOWN_PARTITIONS
 
 @cython.final
@@ -37,6 +39,8 @@ cdef class ByteSets:
     cdef int _more_rows(self) except -1
     cdef bint gather(self, int p, int e) noexcept
     cdef void gather_others(self, int p, int to) noexcept
+    cdef int take_block(self, Block block) except -1
+    cdef int _collect(self, Block block) except -1
     cdef int take_row(self, tuple row) except -1
     cdef int _keep(self) except -1
     cdef int _rehash(self) except -1

@@ -18,15 +18,18 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.blocks import Block
     from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
     from cython.cimports.constrained.kernel.network import Network
     from cython.cimports.libc.stdlib import free
 else:
+    from constrained.kernel.blocks import Block
     from constrained.kernel.memory import grow_int, grow_uint
     from constrained.kernel.network import Network
 
 SPLINTER = cython.declare(cython.int, 8)
 """What is counted into a region may not cut fewer bytes than this off a class."""
+FAR = cython.declare(cython.longlong, 1 << 60)
 KNOWN_PARTITIONS = cython.declare(cython.int, 1024)
 """Partitions of regions that a process keeps (1.5 kB each)."""
 
@@ -39,9 +42,14 @@ _known: dict = {}
 @cython.exceptval(check=False)
 def _add_range(words: cython.p_uint, lo: cython.int, hi: cython.int) -> cython.void:
     """Put the bytes lo..hi into a set."""
-    k: cython.int
+    k: cython.int = lo >> 5
     a: cython.int
     b: cython.int
+    if k == hi >> 5:
+        a = lo & 31
+        b = hi & 31
+        words[k] |= (cython.cast(cython.uint, 0xFFFFFFFF) >> (31 - b)) & (cython.cast(cython.uint, 0xFFFFFFFF) << a)
+        return
     for k in range(lo >> 5, (hi >> 5) + 1):
         a = lo - 32 * k if lo > 32 * k else 0
         b = hi - 32 * k if hi < 32 * k + 31 else 31
@@ -98,8 +106,14 @@ class Partition:
         w: cython.int
         common: cython.int
         size: cython.int
+        touched: cython.uint
         others: cython.uint
         for k in range(self.n_classes):
+            touched = 0
+            for w in range(8):
+                touched |= self.members[8 * k + w] & inside[w]
+            if touched == 0:
+                continue
             common = 0
             size = 0
             others = 0
@@ -107,7 +121,7 @@ class Partition:
                 common += _count(self.members[8 * k + w] & inside[w])
                 size += _count(self.members[8 * k + w])
                 others |= self.members[8 * k + w] & rest[w]
-            if 0 < common < size and (common < SPLINTER or size - common < SPLINTER or others != 0):
+            if common < size and (common < SPLINTER or size - common < SPLINTER or others != 0):
                 return True
         return False
 
@@ -258,6 +272,63 @@ class ByteSets:
             if net.e_to[f] != to:
                 _add_range(self.others, net.e_a[f], net.e_b[f])
             f = net.e_next[f]
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def take_block(self, block: Block) -> cython.int:
+        """Take in the sets of all positions of a block."""
+        i: cython.int
+        w: cython.int
+        if not block.has_sets:
+            self._collect(block)
+        for i in range(8):
+            self.alone[i] |= block.alone[i]
+        for i in range(block.n_sets):
+            for w in range(8):
+                self.work[w] = block.sets[8 * i + w]
+            self._keep()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _collect(self, block: Block) -> cython.int:
+        """Find the sets of a block, once for the process."""
+        own: ByteSets = ByteSets(self.net)
+        sets: cython.p_uint
+        i: cython.int
+        j: cython.int
+        k: cython.int
+        w: cython.int
+        last: cython.int
+        for i in range(block.n):
+            k = block.first[i]
+            last = block.first[i + 1]
+            if last == k + 1 and block.lo[k] == block.hi[k]:
+                own.alone[block.lo[k] >> 5] |= cython.cast(cython.uint, 1) << (block.lo[k] & 31)
+                continue
+            for k in range(block.first[i], last):
+                j = block.first[i]
+                while block.to[j] != block.to[k]:
+                    j += 1
+                if j < k:
+                    continue  # an earlier edge has that target
+                for w in range(8):
+                    own.work[w] = 0
+                for j in range(k, last):
+                    if block.to[j] == block.to[k]:
+                        _add_range(own.work, block.lo[j], block.hi[j])
+                own._keep()
+        sets = grow_uint(cython.NULL if cython.compiled else None, 8 * own.n_sets + 1)
+        if not sets:
+            raise MemoryError
+        for i in range(8 * own.n_sets):
+            sets[i] = own.sets[i]
+        for w in range(8):
+            block.alone[w] = own.alone[w]
+        block.sets = sets
+        block.n_sets = own.n_sets
+        block.has_sets = True
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -447,12 +518,26 @@ def find_classes(net: Network, more: list) -> int:
     """
     sets: ByteSets = ByteSets(net)
     found: Partition
+    block: Block
+    taken: set = set()
     p: cython.int
     b: cython.int
+    k: cython.int
+    last: cython.int
     for row in more:
         sets.take_row(row)
-    for p in range(net.n):
-        sets.take(p)
+    p = 0
+    for k in range(net.n_spans + 1):
+        last = net.sp_base[k] if k < net.n_spans else net.n
+        while p < last:
+            sets.take(p)
+            p += 1
+        if k < net.n_spans:
+            block = net.blocks[k]
+            if block not in taken and net.p_min[p] < FAR:
+                taken.add(block)
+                sets.take_block(block)
+            p += net.sp_size[k]
     found = sets.partition()
     net.n_classes = found.n_classes
     for b in range(255, -1, -1):

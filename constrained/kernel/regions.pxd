@@ -14,6 +14,7 @@ cdef class Regions:
     cdef Network net
     cdef list held
     cdef bint marked
+    cdef bint has_counted
     cdef int cap
     cdef int region_cap
     cdef int n_regions
@@ -26,6 +27,7 @@ cdef class Regions:
     cdef int _room(self) except -1
     cdef int _new_region(self) except -1
     cdef void _add(self, int number, int p) noexcept
+    cdef void _leave_counted_out(self) noexcept
     cdef Partition _partition_of(self, int number, ByteSets sets)
     cdef bint _is_narrow(self, int p) noexcept
     cdef int _loop_regions(self) except -1

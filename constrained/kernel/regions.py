@@ -65,7 +65,7 @@ class Regions:
         def __new__(cls, *args):
             self = object.__new__(cls)
             self.cap = self.region_cap = self.n_regions = self.n_wide = 0
-            self.marked = False
+            self.marked = self.has_counted = False
             self.width = self.after = self.first = self.last = self.by_rule = None
             return self
 
@@ -140,6 +140,7 @@ class Regions:
             if k >= WIDE and net.head[4 * p + 2] < 0 and net.head[4 * p + 3] < 0:
                 wide[self.n_wide] = p
                 self.n_wide += 1
+        self._leave_counted_out()
         self._loop_regions()
         if self.n_wide:
             self._components()
@@ -152,6 +153,28 @@ class Regions:
         for k in range(1, self.n_regions):
             found = self._partition_of(k, sets)
             net.regions.append(found.text)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _leave_counted_out(self) -> cython.void:
+        """Counted blocks go round nowhere: their positions are not wide, and no search enters them."""
+        net: Network = self.net
+        p: cython.int
+        i: cython.int
+        n: cython.int = 0
+        for i in range(net.n_spans):
+            if net.sp_top[i] < 0:
+                continue
+            for p in range(net.sp_base[i], net.sp_base[i] + net.sp_size[i]):
+                self.width[p] = 0
+            self.has_counted = True
+        if self.has_counted:
+            for i in range(self.n_wide):
+                p = net.s_f[i]
+                if self.width[p] > 0:
+                    net.s_f[n] = p
+                    n += 1
+            self.n_wide = n
 
     @cython.cfunc
     def _partition_of(self, number: cython.int, sets: ByteSets) -> Partition:
@@ -349,6 +372,10 @@ class Regions:
         for p in range(net.n):
             number[p] = 0
             low[p] = 0
+        for i in range(net.n_spans):
+            if net.sp_top[i] >= 0:
+                for p in range(net.sp_base[i], net.sp_base[i] + net.sp_size[i]):
+                    number[p] = 1  # as if it were complete
         for i in range(self.n_wide):
             start = net.s_f[i]
             if number[start] or net.p_region[start]:

@@ -1,11 +1,14 @@
 cimport cython
 
+from constrained.kernel.blocks cimport Block
 from constrained.kernel.memory cimport grow_int, grow_long
 from constrained.kernel.network cimport Network
 
+cdef class Shortest
 cdef long long FAR
 cdef long long TOKEN_COST
 cdef int BUCKETS
+cdef int NO_END
 
 @cython.final
 cdef class Shortest:
@@ -14,6 +17,7 @@ cdef class Shortest:
     cdef int q_late
     cdef int q_used
     cdef int q_cap
+    cdef int away_cap
     cdef long long q_base
     cdef int* into
     cdef int* into_e
@@ -37,6 +41,9 @@ cdef class Shortest:
     cdef int* q_head
     cdef int* q_pos
     cdef int* q_next
+    cdef int* span_head
+    cdef int* span_next
+    cdef int* away
     cdef long long* total
     cdef int _turn_edges(self) except -1
     cdef int _index_rules(self) except -1
@@ -47,3 +54,6 @@ cdef class Shortest:
     cdef int _add(self, int k, long long cost, long long times) except -1
     cdef int _offer_loop(self, int k) except -1
     cdef int _written(self, int k) except -1
+    cdef int _settle_span(self, int span, long long cost) except -1
+    cdef int _leave(self, int p, long long cost) except -1
+    cdef int _measure_counted(self, Block block, int boundary, int least, int top) except -1

@@ -5,6 +5,9 @@ Edges are followed backwards from the ends. Costs are counted in buckets of one 
 costs; what costs more waits in a list that is sorted in when those are done. Rules are settled in the order of their
 costs, so a set loop takes what it needs as it comes: whatever comes first is cheapest.
 
+The positions of a block (``kernel.blocks``) are as far from where it is left as its states are from an end, so its
+edges are not looked at: when the place behind it is settled, its positions are.
+
 ``find_shortest(net)`` fills ``p_min`` and ``r_min``, with ``FAR`` where there is no way to an end.
 Cost: 20-40 ns a position and edge.
 """
@@ -17,16 +20,19 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.blocks import Block
     from cython.cimports.constrained.kernel.memory import grow_int, grow_long
     from cython.cimports.constrained.kernel.network import Network
     from cython.cimports.libc.stdlib import free
 else:
+    from constrained.kernel.blocks import Block
     from constrained.kernel.memory import grow_int, grow_long
     from constrained.kernel.network import Network
 
 FAR = cython.declare(cython.longlong, 1 << 60)
 TOKEN_COST = cython.declare(cython.longlong, 1_000_000)
 BUCKETS = cython.declare(cython.int, 512)
+NO_END = cython.declare(cython.int, 1 << 29)
 
 
 def find_shortest(net: Network) -> None:
@@ -65,6 +71,9 @@ class Shortest:
             free(self.q_pos)
             free(self.q_next)
             free(self.total)
+            free(self.span_head)
+            free(self.span_next)
+            free(self.away)
 
     else:
 
@@ -106,11 +115,13 @@ class Shortest:
         self.need_loop = grow_int(self.need_loop, needs + 1)
         self.need_item = grow_int(self.need_item, needs + 1)
         self.q_head = grow_int(self.q_head, BUCKETS)
+        self.span_head = grow_int(self.span_head, n + 1)
+        self.span_next = grow_int(self.span_next, net.n_spans + 1)
         if not (net.p_min and net.r_min and self.into and self.fill and self.into_e and self.into_p and self.done
                 and self.start_head and self.after_head and self.start_next and self.call_head and self.need_head
                 and self.call_next and self.call_from and self.call_to and self.after_next and self.lacking
                 and self.wanting and self.total and self.need_next and self.need_loop and self.need_item
-                and self.q_head):
+                and self.q_head and self.span_head and self.span_next):
             raise MemoryError
         for i in range(BUCKETS):
             self.q_head[i] = -1
@@ -120,35 +131,56 @@ class Shortest:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _turn_edges(self) -> cython.int:
-        """The edges by their targets: ``into_e[into[p]:into[p + 1]]`` is 4 * edge + list, ``into_p`` its source."""
+        """The edges by their targets: ``into_e[into[p]:into[p + 1]]`` is 4 * edge + list, ``into_p`` its source.
+
+        Those within spans are left out.
+        """
         net: Network = self.net
         n: cython.int = net.n
         p: cython.int
         e: cython.int
         i: cython.int
         k: cython.int
+        at: cython.int
+        last: cython.int
         for p in range(n + 2):
             self.into[p] = 0
         for p in range(n):
             net.p_min[p] = FAR
             self.done[p] = 0
-            for k in range(4):
-                e = net.head[4 * p + k]
-                while e >= 0:
-                    self.into[net.e_to[e] + 1] += 1
-                    e = net.e_next[e]
+            self.span_head[p] = -1
+        p = 0
+        for i in range(net.n_spans + 1):
+            last = net.sp_base[i] if i < net.n_spans else n
+            while p < last:
+                for k in range(4 * p, 4 * p + 4):
+                    e = net.head[k]
+                    while e >= 0:
+                        self.into[net.e_to[e] + 1] += 1
+                        e = net.e_next[e]
+                p += 1
+            if i < net.n_spans:
+                p += net.sp_size[i]
+                self.span_next[i] = self.span_head[net.sp_end[i]]
+                self.span_head[net.sp_end[i]] = i
         for p in range(n):
             self.into[p + 1] += self.into[p]
             self.fill[p] = self.into[p]
-        for p in range(n):
-            for k in range(4):
-                e = net.head[4 * p + k]
-                while e >= 0:
-                    i = self.fill[net.e_to[e]]
-                    self.fill[net.e_to[e]] = i + 1
-                    self.into_e[i] = 4 * e + k
-                    self.into_p[i] = p
-                    e = net.e_next[e]
+        p = 0
+        for i in range(net.n_spans + 1):
+            last = net.sp_base[i] if i < net.n_spans else n
+            while p < last:
+                for k in range(4):
+                    e = net.head[4 * p + k]
+                    while e >= 0:
+                        at = self.fill[net.e_to[e]]
+                        self.fill[net.e_to[e]] = at + 1
+                        self.into_e[at] = 4 * e + k
+                        self.into_p[at] = p
+                        e = net.e_next[e]
+                p += 1
+            if i < net.n_spans:
+                p += net.sp_size[i]
         return 0
 
     @cython.cfunc
@@ -353,6 +385,86 @@ class Shortest:
             required += net.i_required[i]
         return max(required, net.l_min[k])
 
+    # ---- blocks ------------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _settle_span(self, span: cython.int, cost: cython.longlong) -> cython.int:
+        """Where span ``span`` is left costs ``cost``: so all of it is known."""
+        net: Network = self.net
+        block: Block = net.blocks[span]
+        base: cython.int = net.sp_base[span]
+        away: cython.p_int = block.away
+        i: cython.int
+        if net.sp_top[span] >= 0:
+            self._measure_counted(block, net.sp_boundary[span], net.sp_least[span], net.sp_top[span])
+            away = self.away
+        for i in range(net.sp_size[span]):
+            if away[i] < NO_END:
+                self._leave(base + i, cost + away[i])
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _leave(self, p: cython.int, cost: cython.longlong) -> cython.int:
+        """A position within a span; nobody need be told of most of them. What has no edges is never reached."""
+        net: Network = self.net
+        if net.head[4 * p] < 0 and net.head[4 * p + 1] < 0:
+            return 0
+        if self.into[p] < self.into[p + 1] or self.start_head[p] >= 0 or self.after_head[p] >= 0:
+            return self._offer(p, cost)
+        net.p_min[p] = cost if cost < FAR else FAR - 1
+        self.done[p] = 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _measure_counted(self, block: Block, boundary: cython.int, least: cython.int,
+                         top: cython.int) -> cython.int:
+        """Fill ``away`` for a counted block, the highest count first. Two equal layers: all below are equal too."""
+        n: cython.int = block.n
+        count: cython.int
+        at: cython.int
+        i: cython.int
+        k: cython.int
+        cost: cython.int
+        changed: cython.bint
+        steady: cython.bint = False
+        if (top + 1) * n > self.away_cap:
+            self.away_cap = (top + 1) * n
+            self.away = grow_int(self.away, self.away_cap)
+            if not self.away:
+                raise MemoryError
+        for count in range(top, -1, -1):
+            at = count * n
+            if steady and count >= least:
+                for i in range(n):
+                    self.away[at + i] = self.away[at + n + i]
+                continue
+            for i in range(n):
+                self.away[at + i] = 0 if block.away[i] == 0 and count >= least else NO_END
+            changed = True
+            while changed:
+                changed = False
+                for i in range(n - 1, -1, -1):
+                    cost = self.away[at + i]
+                    for k in range(block.first[i], block.first[i + 1]):
+                        if block.to[k] >= boundary:
+                            if self.away[at + block.to[k]] + 1 < cost:
+                                cost = self.away[at + block.to[k]] + 1
+                        elif count < top and self.away[at + n + block.to[k]] + 1 < cost:
+                            cost = self.away[at + n + block.to[k]] + 1
+                    if cost < self.away[at + i]:
+                        self.away[at + i] = cost
+                        changed = True
+            steady = count < top - 1
+            for i in range(n):
+                if steady and self.away[at + i] != self.away[at + n + i]:
+                    steady = False
+        return 0
+
+    # ---- the search --------------------------------------------------------------------------------------
+
     def run(self) -> None:
         """Settle everything that can be completed."""
         net: Network = self.net
@@ -400,6 +512,10 @@ class Shortest:
                         self._offer(q, cost + net.r_min[net.e_a[e]])
                 elif net.token_sets[net.e_a[e]]:
                     self._offer(q, cost + TOKEN_COST)
+            i = self.span_head[p]
+            while i >= 0:
+                self._settle_span(i, cost)
+                i = self.span_next[i]
             i = self.after_head[p]
             while i >= 0:
                 self._offer_loop(i)
@@ -411,8 +527,8 @@ class Shortest:
                 rule = self.start_next[rule]
 
 
-_COUNTERS = "n_needs q_base q_late q_used q_cap".split()
+_COUNTERS = "n_needs q_base q_late q_used q_cap away_cap".split()
 _POINTERS = """
 into into_e into_p done fill start_head start_next after_head after_next call_head call_next call_from call_to
-need_head need_next need_loop need_item lacking wanting q_head q_pos q_next total
+need_head need_next need_loop need_item lacking wanting q_head q_pos q_next total span_head span_next away
 """.split()

@@ -1,0 +1,47 @@
+cimport cython
+
+from constrained.kernel.memory cimport grow_int
+from constrained.kernel.nodes cimport ByteDfa, CharClass, Choice, Literal, Node, Reference, Repeat, Sequence, Unordered
+
+cdef class Rule
+cdef class RuleTable
+cdef int INLINE_SIZE
+cdef int INLINE_TOTAL
+cdef int LITERAL
+cdef int CHAR_CLASS
+cdef int SEQUENCE
+cdef int CHOICE
+cdef int REPEAT
+cdef int REFERENCE
+cdef int BYTE_DFA
+cdef int UNORDERED
+cdef int COUNTED_DFA
+cdef int _leaves(tuple ranges) except -1
+
+@cython.final
+cdef class Rule:
+    cdef str name
+    cdef object expr
+    cdef list calls
+    cdef bint inline
+    cdef bint is_head
+    cdef bint is_done
+    cdef int number
+    cdef int name_id
+    cdef int uses
+    cdef Py_ssize_t next_call
+    cdef long long weight
+
+@cython.final
+cdef class RuleTable:
+    cdef dict rules
+    cdef dict kinds
+    cdef dict known
+    cdef object parts_of
+    cdef int at_cap
+    cdef int* at
+    cdef int kind_of(self, object node) except -1
+    cdef int choose(self, str root) except -1
+    cdef long long _weigh(self, Rule rule) except -1
+    cdef int _deepen(self, int depth) except -1
+    cdef int size(self, object expr, int most) except -1

@@ -1,0 +1,299 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""Which rules are inlined: those that are small or used once, and not the target of a back edge.
+
+The rules reachable from the root are searched once, depth first, each text weighed as it is met. Of each recursive
+group only the targets of back edges stay rules. One look-up a reference; ``Rule`` holds all that is known of a rule.
+Cost: 20-40 ns a node.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.constrained.kernel.memory import grow_int
+    from cython.cimports.constrained.kernel.nodes import (
+        ByteDfa,
+        CharClass,
+        Choice,
+        Literal,
+        Node,
+        Reference,
+        Repeat,
+        Sequence,
+        Unordered,
+    )
+    from cython.cimports.libc.stdlib import free
+else:
+    from constrained.kernel.memory import grow_int
+    from constrained.kernel.nodes import (
+        ByteDfa,
+        CharClass,
+        Choice,
+        Literal,
+        Node,
+        Reference,
+        Repeat,
+        Sequence,
+        Unordered,
+    )
+
+INLINE_SIZE = cython.declare(cython.int, 64)
+"""A rule whose expression, inlined, has at most this many leaves is inlined wherever it is used,"""
+INLINE_TOTAL = cython.declare(cython.int, 2048)
+"""unless that would be more than this many in all."""
+LITERAL = cython.declare(cython.int, 1)
+CHAR_CLASS = cython.declare(cython.int, 2)
+SEQUENCE = cython.declare(cython.int, 3)
+CHOICE = cython.declare(cython.int, 4)
+REPEAT = cython.declare(cython.int, 5)
+REFERENCE = cython.declare(cython.int, 6)
+BYTE_DFA = cython.declare(cython.int, 7)
+UNORDERED = cython.declare(cython.int, 8)
+COUNTED_DFA = cython.declare(cython.int, 9)
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _leaves(ranges: tuple) -> cython.int:
+    """What a class of characters counts: more if it is wider than ASCII."""
+    last: tuple
+    if len(ranges) == 0:
+        return 1
+    last = ranges[len(ranges) - 1]
+    return 1 if last[1] < 0x80 else 6
+
+
+@cython.final
+@cython.cclass
+class Rule:
+    """A rule by name. ``number`` and ``name_id`` are the network's, -1 until it has them."""
+
+    def __init__(self, name: str, expr):
+        self.name = name
+        self.expr = expr
+        self.calls = []
+        self.inline = False
+        self.is_head = False
+        self.is_done = False
+        self.number = -1
+        self.name_id = -1
+        self.uses = 0
+        self.next_call = 0
+        self.weight = 0
+
+
+@cython.final
+@cython.cclass
+class RuleTable:
+    """The reachable rules. ``known``: name -> ``Rule``."""
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            free(self.at)
+
+    else:
+
+        def __new__(cls, *args):
+            self = object.__new__(cls)
+            self.at_cap = 0
+            self.at = None
+            return self
+
+    def __init__(self, rules: dict, kinds: dict, parts_of):
+        """``kinds``: the numbers of types that are no ``Node``; ``parts_of(node)``: (leaves of its own, parts)."""
+        self.rules = rules
+        self.kinds = kinds
+        self.parts_of = parts_of
+        self.known = {}
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def kind_of(self, node) -> cython.int:
+        """A node's number, 0 for the rarer ones."""
+        held: Node
+        if isinstance(node, Node):
+            held = node
+            if held.kind != 0:
+                return held.kind
+        return self.kinds.get(type(node), 0)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def choose(self, root: str) -> cython.int:
+        """Fill ``known`` from ``root``, with what is to be inlined."""
+        path: list = []
+        finished: list = []
+        rule: Rule
+        called: Rule
+        total: cython.longlong
+        rule = Rule(root, self.rules[root])
+        rule.is_head = True
+        self.known[root] = rule
+        rule.weight = self._weigh(rule)
+        path.append(rule)
+        while path:
+            rule = path[len(path) - 1]
+            if rule.next_call < len(rule.calls):
+                called = rule.calls[rule.next_call]
+                rule.next_call += 1
+                if called.expr is None:
+                    called.expr = self.rules[called.name]
+                    called.weight = self._weigh(called)
+                    path.append(called)
+                elif not called.is_done:
+                    called.is_head = True
+                continue
+            path.pop()
+            rule.is_done = True
+            finished.append(rule)
+        for rule in finished:  # callees first
+            total = rule.weight
+            for called in rule.calls:
+                total += called.weight if called.inline else 1
+            rule.weight = total
+            if not rule.is_head and (rule.uses == 1 or (total <= INLINE_SIZE and total * rule.uses <= INLINE_TOTAL)):
+                rule.inline = True
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _weigh(self, rule: Rule) -> cython.longlong:
+        """Leaves of one rule's own text; the rules that it refers to are listed in order, with their uses counted."""
+        total: cython.longlong = 0
+        kind: cython.int
+        depth: cython.int = 1
+        i: cython.int
+        items: tuple = (rule.expr,)
+        frames: list = [items]  # what is being read, and in ``at`` how far
+        called: Rule
+        reference: Reference
+        literal: Literal
+        sequence: Sequence
+        choice: Choice
+        repeat: Repeat
+        dfa: ByteDfa
+        klass: CharClass
+        group: Unordered
+        self._deepen(0)
+        while depth > 0:
+            items = frames[depth - 1]
+            i = self.at[depth - 1]
+            if i == cython.cast(cython.int, len(items)):
+                depth -= 1
+                frames.pop()
+                continue
+            self.at[depth - 1] = i + 1
+            node = items[i]
+            kind = self.kind_of(node)
+            if kind == REFERENCE:
+                reference = node
+                known = self.known.get(reference.name)
+                if known is None:
+                    known = self.known[reference.name] = Rule(reference.name, None)
+                called = known
+                called.uses += 1
+                rule.calls.append(called)
+                continue
+            if kind == LITERAL:
+                literal = node
+                total += len(literal.data)
+                continue
+            if kind == SEQUENCE:
+                sequence = node
+                items = sequence.items
+            elif kind == CHOICE:
+                choice = node
+                items = choice.options
+            elif kind == REPEAT:
+                repeat = node
+                items = repeat.held
+            elif kind == UNORDERED:
+                group = node
+                total += INLINE_SIZE
+                if group.held[1] is None:
+                    items = (*group.items, group.held[0])
+                else:
+                    items = (*group.items, *group.held)
+            elif kind == BYTE_DFA:
+                dfa = node
+                total += 4 * len(dfa.transitions)
+                continue
+            elif kind == COUNTED_DFA:
+                total += 4 * (node.top + 1) * len(node.inner.transitions)
+                continue
+            elif kind == CHAR_CLASS:
+                klass = node
+                total += _leaves(klass.ranges)
+                continue
+            else:
+                leaves, items = self.parts_of(node)
+                total += leaves
+            frames.append(items)
+            self._deepen(depth)
+            depth += 1
+        return total
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _deepen(self, depth: cython.int) -> cython.int:
+        """Begin to read at a depth."""
+        if depth >= self.at_cap:
+            self.at_cap = 2 * depth + 32
+            self.at = grow_int(self.at, self.at_cap)
+            if not self.at:
+                raise MemoryError
+        self.at[depth] = 0
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def size(self, expr, most: cython.int) -> cython.int:
+        """Leaves of ``expr``, inlined rules counted in full; beyond ``most`` is "large", and so is a call."""
+        total: cython.longlong = 0
+        kind: cython.int
+        stack: list = [expr]
+        called: Rule
+        reference: Reference
+        literal: Literal
+        sequence: Sequence
+        choice: Choice
+        repeat: Repeat
+        klass: CharClass
+        while stack and total <= most:
+            node = stack.pop()
+            kind = self.kind_of(node)
+            if kind == LITERAL:
+                literal = node
+                total += len(literal.data)
+            elif kind == CHAR_CLASS:
+                klass = node
+                total += _leaves(klass.ranges)
+            elif kind == REFERENCE:
+                reference = node
+                called = self.known[reference.name]
+                if called.inline:
+                    stack.append(called.expr)
+                else:
+                    total += most + 1  # a call is worth a register, not copies
+            elif kind == BYTE_DFA or kind == UNORDERED or kind == COUNTED_DFA:
+                total += most + 1
+            elif kind == REPEAT:
+                repeat = node
+                total += 1 if (repeat.maximum or repeat.minimum) <= 1 else most + 1
+                stack.append(repeat.held[0])
+            elif kind == SEQUENCE:
+                sequence = node
+                stack.extend(sequence.items)
+            elif kind == CHOICE:
+                choice = node
+                stack.extend(choice.options)
+            else:
+                leaves, parts = self.parts_of(node)
+                total += leaves
+                stack.extend(parts)
+        return cython.cast(cython.int, total)

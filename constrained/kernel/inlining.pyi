@@ -1,0 +1,9 @@
+from collections.abc import Callable
+from typing import Any
+
+class Rule:
+    def __init__(self, name: str, expr: Any) -> None: ...
+
+class RuleTable:
+    def __init__(self, rules: dict[str, Any], kinds: dict[type, int],
+                 parts_of: Callable[[Any], tuple[int, tuple[Any, ...]]]) -> None: ...

@@ -1,0 +1,162 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""The common nodes of a grammar, made and read a thousand times for one schema: see ``grammar.ir``, which exports them.
+
+Compiled, a node is made in 50 ns and ``rule_writer`` reads it without a look-up: ``kind`` is its number there. Nodes
+are read-only and hold only what was made before them, so there are no cycles and the collector need not know them. What
+may nest deeply is held in a tuple: a tuple's end does not recurse.
+
+``block`` is what ``kernel.blocks`` has made of a byte automaton or a class of characters; it stays with the node.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+
+@cython.cclass
+class Node:
+    """What the kernel knows. ``kind`` 0: it does not."""
+
+    if not cython.compiled:
+        kind = 0
+
+
+@cython.cclass
+class Literal(Node):
+    """Exactly these bytes (empty: the empty text)."""
+
+    def __init__(self, data: bytes):
+        self.kind = 1
+        self.data = data
+
+    def __repr__(self):
+        return f"Literal(data={self.data!r})"
+
+    def __reduce__(self):
+        return Literal, (self.data,)
+
+
+@cython.cclass
+class CharClass(Node):
+    """One code point out of ``ranges``, inclusive ``(first, last)`` pairs. No ranges: nothing matches."""
+
+    def __init__(self, ranges: tuple):
+        self.kind = 2
+        self.ranges = ranges
+        self.block = None
+
+    def __repr__(self):
+        return f"CharClass(ranges={self.ranges!r})"
+
+    def __reduce__(self):
+        return CharClass, (self.ranges,)
+
+
+@cython.cclass
+class Sequence(Node):
+    """All items in order. No items: the empty text."""
+
+    def __init__(self, items: tuple):
+        self.kind = 3
+        self.items = items
+
+    def __reduce__(self):
+        return Sequence, (self.items,)
+
+
+@cython.cclass
+class Choice(Node):
+    """Any one option. No options: nothing matches."""
+
+    def __init__(self, options: tuple):
+        self.kind = 4
+        self.options = options
+
+    def __reduce__(self):
+        return Choice, (self.options,)
+
+
+@cython.cclass
+class Repeat(Node):
+    """``body`` between ``minimum`` and ``maximum`` times; ``maximum`` None: without end."""
+
+    def __init__(self, body, minimum, maximum):
+        self.kind = 5
+        self.held = (body,)
+        self.minimum = minimum
+        self.maximum = maximum
+
+    @property
+    def body(self):
+        """What is repeated."""
+        return self.held[0]
+
+    def __reduce__(self):
+        return Repeat, (self.held[0], self.minimum, self.maximum)
+
+
+@cython.cclass
+class Reference(Node):
+    """The rule of this name."""
+
+    def __init__(self, name: str):
+        self.kind = 6
+        self.name = name
+
+    def __repr__(self):
+        return f"Reference(name={self.name!r})"
+
+    def __reduce__(self):
+        return Reference, (self.name,)
+
+
+@cython.cclass
+class ByteDfa(Node):
+    """A deterministic automaton over bytes: look-around, intersection and complement end as one.
+
+    ``transitions[s]`` is a tuple of ``(first byte, last byte, next state)``, sorted and disjoint. State 0 starts.
+    """
+
+    def __init__(self, transitions: tuple, accepting: frozenset):
+        self.kind = 7
+        self.transitions = transitions
+        self.accepting = accepting
+        self.block = None
+
+    def __reduce__(self):
+        return ByteDfa, (self.transitions, self.accepting)
+
+
+@cython.cclass
+class Unordered(Node):
+    """Each of ``items`` at most once, in any order, with ``separator`` between any two that are written.
+
+    ``required`` holds the indices that must occur. ``free``, if given, may occur any number of times among them.
+    The number of things written is between ``minimum`` and ``maximum`` (None: without end). Items and ``free`` must
+    not have the empty text. This is the body of a JSON object whose keys come in any order, and of an array of
+    different values out of a list.
+    """
+
+    def __init__(self, items: tuple, required: frozenset, separator, free=None, minimum=0, maximum=None):
+        self.kind = 8
+        self.items = items
+        self.required = required
+        self.held = (separator, free)
+        self.minimum = minimum
+        self.maximum = maximum
+
+    @property
+    def separator(self):
+        """What stands between two items."""
+        return self.held[0]
+
+    @property
+    def free(self):
+        """What may occur any number of times, or None."""
+        return self.held[1]
+
+    def __reduce__(self):
+        return Unordered, (self.items, self.required, *self.held, self.minimum, self.maximum)
