@@ -65,6 +65,7 @@ class Assembler:
         self._refusal = ""
         self._calls: list[_OpenCall] = []
         self._scanner = _follower(call.output, held)
+        self._parsed: Any = MISSING if self._scanner is None else self._scanner.snapshot
         self._logprobs: list[Any] = []
         self._thinking_done = False
 
@@ -156,7 +157,9 @@ class Assembler:
             events.append(ContentDelta(piece.text, self._snapshot, None, piece.forced))
             return
         grew = self._scanner.feed(piece.text)
-        parsed = self._scanner.snapshot
+        if grew:  # else the last one still holds: snapshots are never changed
+            self._parsed = self._scanner.snapshot
+        parsed = self._parsed
         events.append(ContentDelta(piece.text, self._snapshot, None if parsed is MISSING else parsed, piece.forced))
         if grew and parsed is not MISSING:
             events.append(OutputPartial(Partial(parsed, self._scanner.done)))
