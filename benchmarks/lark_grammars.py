@@ -3,8 +3,8 @@
     OMP_NUM_THREADS=1 python benchmarks/lark_grammars.py [sql python] [--repeats 3] [--texts 100]
 
 ``sql``: the grammar of the tests (``tests/frontends/lark/grammars/sql.lark``) over random derivations of itself (seed
-0). ``python``: lark's Python grammar over files of Python's standard library that lark parses, drawn with seed 0. llguidance has no
-indentation; its refusal is printed.
+0). ``python``: lark's Python grammar over files of Python's standard library that lark parses, drawn with seed 0.
+llguidance has no indentation; its refusal is printed.
 """
 
 from __future__ import annotations

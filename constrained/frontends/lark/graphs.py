@@ -19,7 +19,7 @@ from .rules import Automaton, Edges, Symbol, Template
 __all__ = ["automata"]
 
 #: A nonterminal is written into each of its users up to so many edges, or so many in all of them together.
-SMALL, IN_ALL = 8, 160
+SMALL, IN_ALL = 8, 320
 #: States beyond which nothing is written into a nonterminal.
 MOST_STATES = 1_000
 
