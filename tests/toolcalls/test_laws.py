@@ -218,3 +218,30 @@ def test_walks_with_thinking(family: str, mode: str) -> None:
             jsonschema.validate(arguments, SCHEMAS[name])
         if family != "harmony":
             assert not any(isinstance(event, TextDelta) for event in events), data
+
+
+ANSWER: dict[str, Any] = {
+    "type": "object", "properties": {"name": {"type": "string"}, "n": {"type": "integer"}},
+    "required": ["name", "n"], "additionalProperties": False}
+
+
+@pytest.mark.parametrize("family", sorted(FORMATS))
+def test_an_answer_of_a_format_is_text_and_calls_are_calls(family: str) -> None:
+    fmt = FORMATS[family]
+    answer = {"type": "json_schema", "json_schema": ANSWER, "max_whitespace_cnt": 1}
+    grammar = compiled(fmt, tool_choice="auto", answer=answer)
+    rng = random.Random(family)
+    kinds = set()
+    for number in range(40 if NIGHTLY else 12):
+        data = written(grammar.tokenizer_info, walk(grammar, rng, 8 + 4 * number))
+        events = parse(fmt, data, [rng.randrange(len(data) + 1) for _ in range(4)])
+        found = returned(events)
+        text = "".join(event.text for event in events if isinstance(event, TextDelta))
+        for name, arguments in found:
+            jsonschema.validate(arguments, SCHEMAS[name])
+        if not found and family != "harmony":  # there comments may come before, and are text too
+            jsonschema.validate(json.loads(text), ANSWER)
+        assert joined(events) == joined(parse(fmt, data, list(range(len(data)))))
+        kinds.add(bool(found))
+    if family not in ("json", "llama3_json", "harmony"):  # there a walk hardly finds a function's name, or an answer
+        assert kinds == {True, False}
