@@ -51,33 +51,35 @@ def mark_budgets(net: Network, before: int) -> None:
     if net.guard_dfas:
         raise GrammarError("token budgets and NotFollowedBy do not go together in one grammar",
                            hint="Lark grammars in scannerless mode have none")
-    budgets = dict(net.budgets)
-    twins = {p: to for p in net.budgets for _, _, to in net.edges(p, _EPSILON) if to >= before}
-    budgets.update((twin, budgets[p]) for p, twin in twins.items())
-    for p, left in sorted(_bytes_left(net, budgets, twins).items()):
-        net.new_budget(p, budgets[p], left)
+    of: dict[int, int] = {}
+    for p in net.budgets:
+        of[p] = p
+        of.update((to, p) for _, _, to in net.edges(p, _EPSILON) if to >= before)
+    for p, left in sorted(_bytes_left(net, of).items()):
+        net.new_budget(p, net.budgets[of[p]], left)
 
 
-def _bytes_left(net: Network, budgets: dict[int, int], twins: dict[int, int]) -> dict[int, int]:
-    """Fewest bytes from each position to the end of its text (Dijkstra 1959, all edges alike)."""
-    before: dict[int, list[int]] = {}
+def _bytes_left(net: Network, of: dict[int, int]) -> dict[int, int]:
+    """Fewest bytes from each position to the end of its text (Dijkstra 1959, all edges alike).
+
+    ``of``: the state of the text that a position stands for: itself, or the position whose twin it is.
+    """
+    earlier: dict[int, list[int]] = {}
     waiting: list[tuple[int, int]] = []
-    for p in budgets:
-        if any(to != twins.get(p) for _, _, to in net.edges(p, _EPSILON)):
-            waiting.append((0, p))
+    for p, state in of.items():
+        if any(to not in of for _, _, to in net.edges(p, _EPSILON)):
+            waiting.append((0, state))
         for _, _, to in net.edges(p, _BYTES):
-            if to in budgets:
-                before.setdefault(to, []).append(p)
+            if to in of:
+                earlier.setdefault(of[to], []).append(state)
             else:
-                waiting.append((1, p))  # the text is complete behind this byte
-    behind = {twin: p for p, twin in twins.items()}
+                waiting.append((1, state))  # the text is complete behind this byte
     left: dict[int, int] = {}
     heapify(waiting)
     while waiting:
-        distance, p = heappop(waiting)
-        for one in (p, twins.get(p), behind.get(p)):  # a position and its twin are one state of the text
-            if one is not None and one not in left:
-                left[one] = distance
-                for earlier in before.get(one, ()):
-                    heappush(waiting, (distance + 1, earlier))
-    return left
+        distance, state = heappop(waiting)
+        if state not in left:
+            left[state] = distance
+            for one in earlier.get(state, ()):
+                heappush(waiting, (distance + 1, one))
+    return {p: left[state] for p, state in of.items() if state in left}
