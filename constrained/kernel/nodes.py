@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """The common nodes of a grammar, made and read a thousand times for one schema: see ``grammar.ir``, which exports them.
 
-Compiled, a node is made in 50 ns and ``rule_writer`` reads it without a look-up: ``kind`` is its number there. Nodes
-are read-only and hold only what was made before them, so there are no cycles and the collector need not know them. What
-may nest deeply is held in a tuple: a tuple's end does not recurse.
+Compiled, ``rule_writer`` reads a node without a look-up: ``kind`` is its number there. Nodes are read-only and hold
+only what was made before them, so there are no cycles. What may nest deeply is held in a tuple: a tuple's end does not
+recurse.
 
 ``block`` is what ``kernel.blocks`` has made of a byte automaton or a class of characters; it stays with the node.
 """

@@ -9,9 +9,11 @@ import pytest
 
 from benchmarks.conformance import byte_compiler
 from constrained.engine.compiled import compile_rules
+from constrained.engine.lowering import lower
 from constrained.errors import GrammarLimitError, UnsatisfiableGrammarError
 from constrained.grammar.counted import CountedDfa
 from constrained.grammar.ir import ByteDfa, Literal, RuleSet, Sequence
+from constrained.kernel.program import FAR
 from constrained.limits import Limits
 
 A, B = ord("a"), ord("b")
@@ -70,6 +72,31 @@ def test_three_ways_to_say_it(seed: int) -> None:
     found = [text for text in texts if (state := compiled.advance(compiled.start_state, b"<" + text + b">"))
              and compiled.is_complete(state)]
     assert wanted == found
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_shortest_ends_are_those_of_the_product_written_out(seed: int) -> None:
+    """A counted block is measured layer by layer, an automaton state by state: where both say a length, it is one."""
+    rng = random.Random(seed)
+    inner, boundary = random_dfa(rng)
+    minimum = rng.randint(0, 3)
+    node = CountedDfa(inner, boundary, minimum, minimum + rng.randint(0, 5))
+    programs = []
+    for body in (node, ByteDfa(node.transitions, node.accepting)):
+        rules = RuleSet({"root": Sequence((Literal(b"<"), body, Literal(b"!>")))}, "root")
+        try:
+            programs.append(lower(rules, Limits()))
+        except UnsatisfiableGrammarError:
+            programs.append(None)
+    one, two = programs
+    if one is None or two is None:
+        assert one is two is None
+        return
+    assert one.n_positions == two.n_positions
+    known = [p for p in range(one.n_positions) if one.position_min[p] < FAR]
+    assert known and [one.position_min[p] for p in known] == [two.position_min[p] for p in known]
+    pairs = set(zip(one.byte_class, two.byte_class, strict=True))  # at least as fine: blocks count bytes that lead nowhere
+    assert len(pairs) == one.n_classes
 
 
 def test_a_large_product_is_refused() -> None:
