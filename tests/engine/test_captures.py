@@ -180,3 +180,18 @@ def test_long_and_deep_texts_are_linear() -> None:
     deep = b'{"a": ' * 5000 + b"1" + b"}" * 5000
     assert len(tracker.feed(deep)) == 10000
     assert len(tracker._frames) <= tracker._most_frames
+
+
+def test_alternatives_that_agree_so_far_are_decided() -> None:
+    rules = cd.Grammar.from_ebnf(r'''
+root ::= Capture("all", "one") | Capture("all", "other")
+one ::= "<" name "-" [a-z]+ ">"
+other ::= "<" name "-" [0-9]+ ">"
+name ::= Capture("name", "letters")
+letters ::= [a-z]+
+''').rules
+    tracker = CaptureTracker(rules)
+    assert tracker.feed(b"<ab") == []
+    assert [(span.name, span.start) for span in tracker.open] == [("all", 0), ("name", 1)]
+    assert tracker.feed(b"-") == [CaptureSpan("name", 1, 3)]  # which of the two it is, is still open
+    assert tracker.feed(b"7>") == [CaptureSpan("all", 0, 6)]
