@@ -95,7 +95,7 @@ def test_the_shortest_ends_are_those_of_the_product_written_out(seed: int) -> No
     assert one.n_positions == two.n_positions
     known = [p for p in range(one.n_positions) if one.position_min[p] < FAR]
     assert known and [one.position_min[p] for p in known] == [two.position_min[p] for p in known]
-    pairs = set(zip(one.byte_class, two.byte_class, strict=True))  # at least as fine: blocks count bytes that lead nowhere
+    pairs = set(zip(one.byte_class, two.byte_class, strict=True))  # at least as fine: dead bytes of blocks count
     assert len(pairs) == one.n_classes
 
 
