@@ -67,12 +67,17 @@ cdef class Automaton:
     cdef int g_table_size
     cdef int lv_len
     cdef int lv_cap
+    cdef int mn_len
+    cdef int mn_cap
     cdef int n_pending
     cdef int n_pairs
     cdef int guard_loop
     cdef bint budgets
     cdef int guard_det
     cdef int* lv_c
+    cdef int* mn_node
+    cdef int* may
+    cdef int* row_open
     cdef int* lv_n
     cdef int* q_end
     cdef int* q_step
@@ -185,6 +190,8 @@ cdef class Automaton:
     cdef int core_of(self, int d) except -1 nogil
     cdef int loop_det(self, int loop) except -1 nogil
     cdef int det_step(self, int d, int k) except -1 nogil
+    cdef int det_row(self, int d) except -1 nogil
+    cdef bint _overlap(self, int p) noexcept nogil
     cdef int byte_det(self, int d) except -1 nogil
     cdef int det_calls(self, int d) except -1 nogil
     cdef int det_first(self, int d) except -1 nogil
@@ -198,6 +205,8 @@ cdef class Automaton:
     cdef int _union_known(self, int a, int b) except -1 nogil
     cdef int _push_union(self, int a, int b) except -1 nogil
     cdef int _intern_node(self, int base) except -1 nogil
+    cdef long long minimum(self, int node) except -1 nogil
+    cdef int _push_minimum(self, int node) except -1 nogil
     cdef long long _element_min(self, int d, int c) noexcept nogil
     cdef int _need_node(self, int n) except -1 nogil
     cdef int _rehash_nodes(self) except -1 nogil
@@ -218,7 +227,7 @@ cdef class Automaton:
     cdef int _unwritten(self, int loop, int c) noexcept nogil
     cdef bint _may_write(self, int loop, int c, int i, int lacking) noexcept nogil
     cdef int _with_item(self, int loop, int c, int i) except -1 nogil
-    cdef int _set_return(self, int loop, int c, int n) except -1 nogil
+    cdef int _set_return(self, int loop, int c, int n, int lacking) except -1 nogil
     cdef int _enter_set(self, int loop, int c, int n) except -1 nogil
     cdef long long _set_min(self, int loop, int c) noexcept nogil
     cdef int rule_det(self, int rule) except -1 nogil
@@ -229,6 +238,7 @@ cdef class Automaton:
     cdef int expand(self, int node) except -1 nogil
     cdef int _new_row(self, int node) except -1 nogil
     cdef int row_of(self, int node) except -1 nogil
+    cdef int _open_row(self, int row, int node) except -1 nogil
     cdef int build(self, int row, int k) except -1 nogil
     cdef int step_thread(self, int d, int n, int c, int k) except -1 nogil
     cdef bint is_used_up(self, int d, int c) noexcept nogil

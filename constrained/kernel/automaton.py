@@ -15,7 +15,8 @@ Data
                the det's positions and whose rest is one of the stacks of node ``tail``. ``count`` is the
                register of a counted loop, else 0. **States and stack sets are the same thing**: a tail is
                the state that the machine is in when the callee has ended, so returning is a union.
-    thread     one way to read a byte from a node: ``(det, tail)`` after all calls are entered.
+    thread     one way to read a byte from a node: ``(det, tail)`` after all calls are entered; for a round of a
+               counted loop also the loop's det (negative if it is in no region), count and tail.
     budget     an element (position of a text with a token budget, tokens so far, node): its bytes are read as from any
                position, and the count goes on with it. ``after_token`` counts; a budget that is used up leaves a
                shortest way to the text's end.
@@ -287,6 +288,7 @@ class Automaton:
             free(self.exp)
             free(self.rows)
             free(self.row_node)
+            free(self.row_open)
             free(self.it_d)
             free(self.it_c)
             free(self.it_n)
@@ -297,6 +299,8 @@ class Automaton:
             free(self.un_b)
             free(self.lv_c)
             free(self.lv_n)
+            free(self.mn_node)
+            free(self.may)
             free(self.m_kind)
             free(self.m_a)
             free(self.m_b)
@@ -336,6 +340,7 @@ class Automaton:
             free(self.exp)
             free(self.rows)
             free(self.row_node)
+            free(self.row_open)
             free(self.split)
             free(self.g_off)
             free(self.g_len)
@@ -369,6 +374,7 @@ class Automaton:
             self.exp = cython.NULL
             self.rows = cython.NULL
             self.row_node = cython.NULL
+            self.row_open = cython.NULL
             self.split = cython.NULL
             self.g_off = cython.NULL
             self.g_len = cython.NULL
@@ -408,6 +414,7 @@ class Automaton:
         self.tr_len = 0
         self.un_len = 0
         self.lv_len = 0
+        self.mn_len = 0
         self.m_count = 0
         self.split_len = 0
         self.g_count = 0
@@ -443,6 +450,9 @@ class Automaton:
             self.l_next_det[i] = -1
         for i in range(self.n_rules):
             self.r_det[i] = -1
+        self.may = grow_int(self.may, 8)
+        if not self.may:
+            raise MemoryError
         self._need_buf(64)
         self.intern_det(0)
         self.buf[0] = END_DET
@@ -479,6 +489,7 @@ class Automaton:
         self.tr_len = 0
         self.un_len = 0
         self.lv_len = 0
+        self.mn_len = 0
         self.heap_len = 0
         for i in range(self.n_rules):
             self.pend_tail[i] = 0
@@ -862,6 +873,52 @@ class Automaton:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
+    def det_row(self, d: cython.int) -> cython.int:
+        """Where ``d_rows`` holds the steps of ``d``, all of them found."""
+        i: cython.int
+        k: cython.int
+        t: cython.int
+        b: cython.int
+        p: cython.int
+        row: cython.int
+        self.det_step(d, 0)
+        row = self.d_row[d]
+        if self.d_len[d] != 1:
+            for k in range(self.n_classes):
+                if self.d_rows[row + k] < 0:
+                    self.det_step(d, k)
+            return row
+        p = self.d_pool[self.d_off[d]]
+        for i in range(self.p_off[4 * p], self.p_off[4 * p + 1]):
+            t = -1
+            for b in range(self.e_a[i], self.e_b[i] + 1):
+                k = row + self.cls[b]
+                if self.d_rows[k] < 0:
+                    if t < 0:  # another edge may read the same bytes, so it is asked for by class
+                        t = self.det_step(d, self.cls[b])
+                        if self._overlap(p):
+                            t = -1
+                    else:
+                        self.d_rows[k] = t
+        for k in range(row, row + self.n_classes):
+            if self.d_rows[k] < 0:
+                self.d_rows[k] = 0
+        return row
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _overlap(self, p: cython.int) -> cython.bint:
+        """Whether two edges of a position read the same byte; they are sorted where they do not."""
+        i: cython.int
+        for i in range(self.p_off[4 * p] + 1, self.p_off[4 * p + 1]):
+            if self.e_a[i] <= self.e_b[i - 1]:
+                return True
+        return False
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
     def byte_det(self, d: cython.int) -> cython.int:
         """The subset that reads bytes itself."""
         i: cython.int
@@ -931,23 +988,29 @@ class Automaton:
     def det_first(self, d: cython.int) -> cython.int:
         """Where ``firsts`` holds eight words of bits: the byte classes ``d`` can read itself."""
         i: cython.int
+        j: cython.int
         k: cython.int
+        b: cython.int
+        p: cython.int
+        at: cython.int = self.firsts_len
         if self.d_first[d] >= 0:
             return self.d_first[d]
-        if self.firsts_len + 8 > self.firsts_cap:
+        if at + 8 > self.firsts_cap:
             self.firsts_cap = 512 if self.firsts_cap == 0 else self.firsts_cap * 2
             self.firsts = grow_int(self.firsts, self.firsts_cap)
             if not self.firsts:
                 self._out_of_memory()
         for i in range(8):
-            self.firsts[self.firsts_len + i] = 0
-        self.d_first[d] = self.firsts_len
-        self.firsts_len += 8
-        for k in range(self.n_classes):
-            if self.det_step(d, k) != 0:
-                i = self.d_first[d] + (k >> 5)
-                self.firsts[i] = self.firsts[i] | _bit(k & 31)
-        return self.d_first[d]
+            self.firsts[at + i] = 0
+        for i in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
+            p = self.d_pool[i]
+            for j in range(self.p_off[4 * p], self.p_off[4 * p + 1]):
+                for b in range(self.e_a[j], self.e_b[j] + 1):
+                    k = self.cls[b]
+                    self.firsts[at + (k >> 5)] = self.firsts[at + (k >> 5)] | _bit(k & 31)
+        self.d_first[d] = at
+        self.firsts_len = at + 8
+        return at
 
     # ---- nodes ---------------------------------------------------------------------------------------
 
@@ -1197,8 +1260,6 @@ class Automaton:
         off: cython.int
         node: cython.int
         same: cython.bint
-        least: cython.longlong = 0 if n == 0 else FAR
-        rest: cython.longlong
         for i in range(base, self.it_len):
             h = mix(mix(mix(h, self.it_d[i]), self.it_c[i]), self.it_n[i])
         j = cython.cast(cython.int, h & (self.n_table_size - 1))
@@ -1226,11 +1287,6 @@ class Automaton:
             self.el_d[off + i] = self.it_d[base + i]
             self.el_c[off + i] = self.it_c[base + i]
             self.el_n[off + i] = self.it_n[base + i]
-            rest = self._element_min(self.it_d[base + i], self.it_c[base + i])
-            if self.it_n[base + i] != 0:
-                rest += self.n_min[self.it_n[base + i]]
-            if rest < least:
-                least = rest
         self.it_len = base
         self.el_len = off + n
         self.n_off[node] = off
@@ -1240,12 +1296,62 @@ class Automaton:
         self.n_nexp[node] = 0
         self.n_mask[node] = -1
         self.n_mark[node] = 0
-        self.n_min[node] = least
+        self.n_min[node] = -1
         self.n_count = node + 1
         self.n_table[j] = node
         if self.n_count * 2 >= self.n_table_size:
             self._rehash_nodes()
         return node
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def minimum(self, node: cython.int) -> cython.longlong:
+        """Fewest bytes from a node to the end. An explicit stack: tails come first."""
+        base: cython.int = self.mn_len
+        i: cython.int
+        t: cython.int
+        rest: cython.longlong
+        least: cython.longlong
+        missing: cython.bint
+        if self.n_min[node] >= 0:
+            return self.n_min[node]
+        self._push_minimum(node)
+        while self.mn_len > base:
+            t = self.mn_node[self.mn_len - 1]
+            if self.n_min[t] >= 0:
+                self.mn_len -= 1
+                continue
+            missing = False
+            for i in range(self.n_off[t], self.n_off[t] + self.n_len[t]):
+                if self.n_min[self.el_n[i]] < 0 and self.el_n[i] != 0:
+                    self._push_minimum(self.el_n[i])
+                    missing = True
+            if missing:
+                continue
+            least = 0 if self.n_len[t] == 0 else FAR
+            for i in range(self.n_off[t], self.n_off[t] + self.n_len[t]):
+                rest = self._element_min(self.el_d[i], self.el_c[i])
+                if self.el_n[i] != 0:
+                    rest += self.n_min[self.el_n[i]]
+                if rest < least:
+                    least = rest
+            self.n_min[t] = least
+            self.mn_len -= 1
+        return self.n_min[node]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _push_minimum(self, node: cython.int) -> cython.int:
+        if self.mn_len >= self.mn_cap:
+            self.mn_cap = 64 if self.mn_cap == 0 else self.mn_cap * 2
+            self.mn_node = grow_int(self.mn_node, self.mn_cap)
+            if not self.mn_node:
+                self._out_of_memory()
+        self.mn_node[self.mn_len] = node
+        self.mn_len += 1
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -1713,12 +1819,11 @@ class Automaton:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _set_return(self, loop: cython.int, c: cython.int, n: cython.int) -> cython.int:
-        """The node after something was written: more, or on when what is required is there."""
+    def _set_return(self, loop: cython.int, c: cython.int, n: cython.int, lacking: cython.int) -> cython.int:
+        """The node after something was written: more, or on when what is required is there (``lacking``: is not)."""
         base: cython.int = self.it_len
         i: cython.int
         d: cython.int
-        lacking: cython.int = self._unwritten(loop, c)
         for i in range(self.l_items[loop + 1] - self.l_items[loop]):
             if self._may_write(loop, c, i, lacking):
                 d = self.loop_det(loop)
@@ -1757,7 +1862,7 @@ class Automaton:
         for i in range(self.l_items[loop + 1] - lo):
             if self._may_write(loop, c, i, lacking):
                 k = self._with_item(loop, c, i)
-                k = self._set_return(loop, k, n)
+                k = self._set_return(loop, k, n, lacking - (1 if self.i_required[lo + i] else 0))
                 if k != 0:
                     self._pend(self.i_rule[lo + i], k)
         return 0
@@ -1872,9 +1977,13 @@ class Automaton:
             k = self.loop_return(loop, c + 1, n)
             if k == 0:
                 return 0
+            i = self.rule_det(rule)
             if self.l_region[loop] > 0:
-                i = self.core_of(self.rule_det(rule))
+                i = self.core_of(i)
                 self._add_thread(i, k, d, c, n)
+            elif self.d_flags[i] & 28 == 0:
+                i = self.core_of(i)
+                self._add_thread(i, k, -d, c, n)
             else:
                 self._pend(rule, k)
             return 0
@@ -1983,11 +2092,13 @@ class Automaton:
             self.rows_cap = (r + self.n_classes) * 2 + 1024
             self.rows = grow_int(self.rows, self.rows_cap)
             self.row_node = grow_int(self.row_node, self.rows_cap // self.n_classes + 2)
-            if not (self.rows and self.row_node):
+            self.row_open = grow_int(self.row_open, self.rows_cap // self.n_classes + 2)
+            if not (self.rows and self.row_node and self.row_open):
                 self._out_of_memory()
         for i in range(self.n_classes):
             self.rows[r + i] = -1
         self.row_node[r // self.n_classes] = node
+        self.row_open[r // self.n_classes] = 0
         self.rows_len = r + self.n_classes
         return r
 
@@ -2007,13 +2118,31 @@ class Automaton:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
+    def _open_row(self, row: cython.int, node: cython.int) -> cython.int:
+        """Before the first byte from ``node``: most lead nowhere, and what can follow tells which."""
+        k: cython.int
+        for k in range(8):
+            self.may[k] = 0
+        self.first_classes(node, self.may)
+        for k in range(self.n_classes):
+            if not (self.may[k >> 5] >> (k & 31)) & 1:
+                self.rows[row + k] = 0
+        self.row_open[row // self.n_classes] = 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
     def build(self, row: cython.int, k: cython.int) -> cython.int:
         """Fill ``rows[row + k]``; returns it."""
         node: cython.int = self.row_node[row // self.n_classes]
         base: cython.int
         i: cython.int
         off: cython.int
-        self.expand(node)
+        if self.row_open[row // self.n_classes] == 0:
+            self._open_row(row, node)
+            if self.rows[row + k] == 0:
+                return 0
         base = self.it_len
         for i in range(self.n_nexp[node]):
             off = self.n_exp[node] + 5 * i
@@ -2389,7 +2518,7 @@ epoch far max_threads n_positions n_rules n_loops n_classes n_token_sets start_p
 n_generation d_count d_cap d_pool_len d_pool_cap d_table_size d_rows_len d_rows_cap calls_len calls_cap
 firsts_len firsts_cap n_count n_cap el_len el_cap n_table_size exp_len exp_cap rows_len rows_cap it_len it_cap
 tr_len tr_cap un_len un_cap g_count g_cap g_pool_len g_pool_cap g_table_size m_size m_count buf_cap heap_len
-split_len split_cap lv_len lv_cap n_pending n_pairs guard_loop guard_det budgets
+split_len split_cap lv_len lv_cap mn_len mn_cap n_pending n_pairs guard_loop guard_det budgets
 """.split()
 _POINTERS = """
 p_off e_a e_b e_to p_accept p_loop p_region l_pos l_rule l_min l_max l_next l_region l_det l_next_det r_start
@@ -2397,9 +2526,10 @@ r_order r_det cls cls_rep l_items l_sep l_bare l_required i_rule i_required i_ch
 pend_tail heap d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_pool d_table d_rows calls firsts
 n_off n_len n_row n_exp n_nexp n_mask n_mark n_table el_d el_c el_n exp rows row_node it_d it_c it_n tr_p tr_c
 tr_n un_a un_b m_kind m_a m_b m_value buf split p_min r_min d_min n_min
-lv_c lv_n q_end q_step q_join q_pair_p q_pair_c q_off q_outs
+lv_c lv_n mn_node may row_open q_end q_step q_join q_pair_p q_pair_c q_off q_outs
 """.split()
 _GROWN = """
 d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_pool d_rows calls firsts n_off n_len
-n_row n_exp n_nexp n_mask n_mark el_d el_c el_n exp rows row_node split g_off g_len g_pool d_min n_min
+n_row n_exp n_nexp n_mask n_mark el_d el_c el_n exp rows row_node row_open split g_off g_len g_pool d_min
+n_min
 """.split()

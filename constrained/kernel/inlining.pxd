@@ -26,6 +26,7 @@ cdef class Rule:
     cdef bint inline
     cdef bint is_head
     cdef bint is_done
+    cdef bint counts
     cdef int number
     cdef int name_id
     cdef int uses

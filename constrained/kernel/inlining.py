@@ -79,6 +79,7 @@ class Rule:
         self.inline = False
         self.is_head = False
         self.is_done = False
+        self.counts = False
         self.number = -1
         self.name_id = -1
         self.uses = 0
@@ -156,7 +157,9 @@ class RuleTable:
             for called in rule.calls:
                 total += called.weight if called.inline else 1
             rule.weight = total
-            if not rule.is_head and (rule.uses == 1 or (total <= INLINE_SIZE and total * rule.uses <= INLINE_TOTAL)):
+            # one that counts (bounded whitespace) is called: what is found out about its loop then serves every place
+            if not rule.is_head and (rule.uses == 1 or (
+                    not rule.counts and total <= INLINE_SIZE and total * rule.uses <= INLINE_TOTAL)):
                 rule.inline = True
         return 0
 
@@ -212,6 +215,8 @@ class RuleTable:
             elif kind == REPEAT:
                 repeat = node
                 items = repeat.held
+                if repeat.maximum is not None and repeat.maximum > 1:
+                    rule.counts = True
             elif kind == UNORDERED:
                 group = node
                 total += INLINE_SIZE

@@ -347,7 +347,7 @@ class TokenAutomaton:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _counted_record(self, g: cython.int, d: cython.int, c: cython.int, hook: cython.bint) -> cython.int:
-        """The same for the loop det ``d`` of a region with count ``c``."""
+        """The same for the loop det ``d`` with count ``c``."""
         u: cython.int = self.r.hole_node(d, self.r.clamp(self.a.d_loop[d], c))
         r: cython.int = self.a.memo_get(20 + 5 * self.generation, g, u)
         q: cython.int
@@ -477,7 +477,7 @@ class TokenAutomaton:
                 at = self.a.n_exp[k] + 5 * j
                 if self.a.exp[at + 2] != 0:
                     n = self.a.exp[at + 4]
-                    r = self._counted_record(g, self.a.exp[at + 2], self.a.exp[at + 3], n != ROOT_NODE)
+                    r = self._counted_record(g, abs(self.a.exp[at + 2]), self.a.exp[at + 3], n != ROOT_NODE)
                 else:
                     n = self.a.exp[at + 1]
                     if not self.a.d_flags[self.a.exp[at]] & 2:
@@ -830,9 +830,13 @@ class TokenAutomaton:
     def distance(self, handle: cython.longlong):
         """Fewest bytes to an end, or less where ``NotFollowedBy`` kills that way; a token named counts as a million."""
         r: cython.longlong
-        with self.a.lock:
-            r = self.a.n_min[self.node_of(handle)]
-        return r
+        try:
+            with self.a.lock:
+                r = self.a.minimum(self.node_of(handle))
+            return r
+        except BaseException:
+            self._recover()
+            raise
 
     def fill_at(self, handle: cython.longlong, address: cython.size_t):
         """Write the mask to ``words`` 32-bit words at a memory address (compiled only); returns the allowed count."""
@@ -990,7 +994,7 @@ class TokenAutomaton:
                     return self._search(node, most)
                 while not self.a.is_complete(node) and len(out) < most:
                     row = self.a.row_of(node)
-                    least = self.a.n_min[node]
+                    least = self.a.minimum(node)
                     t = 0
                     for k in range(self.a.n_classes):
                         try:
@@ -999,7 +1003,7 @@ class TokenAutomaton:
                             self.a.clear_scratch()  # another byte may be as short a way and need less
                             full = True
                             continue
-                        if t != 0 and self.a.n_min[self.a.row_node[t // self.a.n_classes]] < least:
+                        if t != 0 and self.a.minimum(self.a.row_node[t // self.a.n_classes]) < least:
                             break
                         t = 0
                     if t == 0 and full:
@@ -1023,7 +1027,7 @@ class TokenAutomaton:
         t: cython.int
         depth: cython.int
         before = {node: None}
-        heap = [(self.a.n_min[node], 0, node)]
+        heap = [(self.a.minimum(node), 0, node)]
         while heap:
             _, depth, node = heappop(heap)
             depth = -depth
@@ -1042,7 +1046,7 @@ class TokenAutomaton:
                     t = self.a.row_node[t // self.a.n_classes]
                     if t not in before:
                         before[t] = (node, self.walk.class_bytes[self.walk.class_off[k]])
-                        heappush(heap, (depth + 1 + self.a.n_min[t], -depth - 1, t))
+                        heappush(heap, (depth + 1 + self.a.minimum(t), -depth - 1, t))
         return None
 
     def elements(self, handle: cython.longlong):

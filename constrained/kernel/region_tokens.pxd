@@ -65,6 +65,7 @@ cdef class RegionTables:
     cdef object partitions
     cdef object numbers
     cdef object tries
+    cdef object uses
     cdef object held
     cdef void** slots
     cdef int size

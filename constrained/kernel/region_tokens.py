@@ -570,6 +570,33 @@ def _hash_of(one: RegionTokens) -> cython.ulonglong:
     return one.hash
 
 
+def _common_partition():
+    """Letters by case, digits, every other ASCII character alone, and what UTF-8 tells apart."""
+    starts = {0x00, 0x7F, 0x80, 0x90, 0xA0, 0xC0, 0xC2, 0xE0, 0xE1, 0xED, 0xEE, 0xF0, 0xF1, 0xF4, 0xF5}
+    alike = {0xC0: 0x00, 0xEE: 0xE1, 0xF5: 0x00}
+    for b in range(0x20, 0x7F):
+        if not chr(b).isalnum() or chr(b) in "0Aa":
+            starts.add(b)
+    numbers = {}
+    row = []
+    at = 0
+    for b in range(256):
+        if b in starts:
+            at = alike.get(b, b)
+        row.append(numbers.setdefault(at, len(numbers)))
+    return bytes(row)
+
+
+def _is_finer(finer: bytes, partition: bytes):
+    """Whether bytes that are alike in ``finer`` are alike in ``partition``."""
+    seen = {}
+    return all(seen.setdefault(finer[b], partition[b]) == partition[b] for b in range(256))
+
+
+COMMON = _common_partition()
+FEW_USES = 8
+
+
 @cython.final
 @cython.cclass
 class RegionTables:
@@ -598,6 +625,7 @@ class RegionTables:
         self.partitions = []
         self.numbers = {}
         self.tries = {}
+        self.uses = {}
         self._begin()
 
     @cython.cfunc
@@ -625,10 +653,20 @@ class RegionTables:
         return found
 
     def class_trie(self, trie: TokenTrie, number: int):
-        """The shared ``ClassTrie`` for a numbered partition."""
+        """The shared ``ClassTrie`` for a numbered partition, or a finer one.
+
+        Any finer partition tells apart what has to be. So most partitions begin with the *common* one, which is there
+        already: building a class trie costs more than the first regions that use it.
+        """
         found = self.tries.get(number)
         if found is None:
-            built = ClassTrie(trie, self.partitions[number])
+            uses = self.uses.get(number, 0)
+            if uses < FEW_USES and _is_finer(COMMON, self.partitions[number]):
+                self.uses[number] = uses + 1
+                number = -1
+                found = self.tries.get(-1)
+        if found is None:
+            built = ClassTrie(trie, COMMON if number < 0 else self.partitions[number])
             with self.guard:
                 found = self.tries.setdefault(number, built)
         return found

@@ -6,6 +6,7 @@ from constrained.kernel.partition cimport ByteSets, Partition
 
 cdef class Regions
 cdef int WIDE
+cdef int NEAR
 cdef int LEAD_IN
 cdef int MAX_BODY
 
@@ -34,6 +35,8 @@ cdef class Regions:
     cdef int _bytes_only(self, int start) noexcept
     cdef int _loop_outs(self) except -1
     cdef void _join(self, int loop, int q) noexcept
+    cdef void _unite(self, int number, int other) noexcept
+    cdef int _neighbours(self) except -1
     cdef int _next(self, int p, int e) noexcept
     cdef int _components(self) except -1
     cdef bint _loops(self, int p) noexcept

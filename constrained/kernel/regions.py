@@ -35,6 +35,8 @@ else:
 
 WIDE = cython.declare(cython.int, 32)
 """Bytes that a position must be able to read for its loop to be a region."""
+NEAR = cython.declare(cython.int, 16)
+"""Positions looked at between two regions that reach one another without reading."""
 LEAD_IN = cython.declare(cython.int, 16)
 """Bytes that a position outside the loop must have to be counted in."""
 MAX_BODY = cython.declare(cython.int, 2000)
@@ -148,6 +150,7 @@ class Regions:
         if self.n_regions == 1:
             return
         sets = ByteSets(net)
+        self._neighbours()
         self._loop_outs()
         self._lead_ins(sets)
         for k in range(1, self.n_regions):
@@ -239,6 +242,8 @@ class Regions:
                     for i in range(n):
                         if not self._is_narrow(body[i]):
                             self._add(number, body[i])
+                        elif body[i] != net.r_start[rule]:
+                            self.width[body[i]] = 0  # nor is it a lead-in
             net.l_region[k] = self.by_rule[rule]
         return 0
 
@@ -306,8 +311,6 @@ class Regions:
     def _join(self, loop: cython.int, q: cython.int) -> cython.void:
         """Put position ``q`` into the region of a loop, or that region into the one of ``q``."""
         net: Network = self.net
-        p: cython.int
-        k: cython.int
         number: cython.int = net.l_region[loop]
         other: cython.int = net.p_region[q]
         if self.width[q] < WIDE or other == number:
@@ -316,7 +319,15 @@ class Regions:
             if net.loop_at[q] < 0 and net.head[4 * q + 2] < 0 and net.head[4 * q + 3] < 0:
                 self._add(number, q)
             return
-        p = self.first[number]
+        self._unite(number, other)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _unite(self, number: cython.int, other: cython.int) -> cython.void:
+        """Put all of region ``number`` into region ``other``."""
+        net: Network = self.net
+        k: cython.int
+        p: cython.int = self.first[number]
         while p >= 0:
             net.p_region[p] = other
             p = self.after[p]
@@ -331,6 +342,66 @@ class Regions:
         for k in range(net.n_loops):
             if net.l_region[k] == number:
                 net.l_region[k] = other
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _neighbours(self) -> cython.int:
+        """Make one of two regions where much leads from one into the other: `[a-z]*` before any character, `.*.*`.
+
+        Left apart, the way from one to the other would stand open at most tokens, which are walked from there. The
+        regions of counted loops stay what they are.
+        """
+        net: Network = self.net
+        looped: cython.p_int = net.s_a
+        waiting: cython.p_int = net.s_b
+        count: cython.int
+        steps: cython.int
+        k: cython.int
+        p: cython.int
+        e: cython.int
+        f: cython.int
+        number: cython.int
+        other: cython.int
+        width: cython.int
+        for k in range(self.n_regions):
+            looped[k] = 0
+        for k in range(net.n_loops):
+            looped[net.l_region[k]] = 1
+        for p in range(net.n):
+            if net.p_region[p] == 0 or looped[net.p_region[p]]:
+                continue
+            # what it reaches without reading, through positions of no region
+            waiting[0] = p
+            count = 1
+            steps = 0
+            while count > 0:
+                count -= 1
+                e = net.head[4 * waiting[count] + 1]
+                while e >= 0:
+                    other = net.p_region[net.e_to[e]]
+                    if other == 0:
+                        if steps < NEAR and count < net.n:
+                            waiting[count] = net.e_to[e]
+                            count += 1
+                            steps += 1
+                    elif other != net.p_region[p] and not looped[other]:
+                        self._unite(net.p_region[p], other)
+                    e = net.e_next[e]
+            e = net.head[4 * p]
+            while e >= 0:
+                number = net.p_region[p]
+                other = net.p_region[net.e_to[e]]
+                if other != 0 and other != number and not looped[other]:
+                    width = 0
+                    f = e
+                    while f >= 0:
+                        if net.p_region[net.e_to[f]] == other:
+                            width += net.e_b[f] - net.e_a[f] + 1
+                        f = net.e_next[f]
+                    if width >= LEAD_IN:
+                        self._unite(number, other)
+                e = net.e_next[e]
+        return 0
 
     # ---- cycles ------------------------------------------------------------------------------------------
 
@@ -431,6 +502,8 @@ class Regions:
                     for q in range(on_path, on_path + size):
                         if not self._is_narrow(path[q]):
                             self._add(region, path[q])
+                        else:
+                            self.width[path[q]] = 0  # nor is it a lead-in
         return 0
 
     @cython.cfunc

@@ -48,6 +48,7 @@ SMALL_SUBTREE = cython.declare(cython.int, 1500)
 SMALL_WITHOUT_REGIONS = cython.declare(cython.int, 20_000)
 LARGE_SUBTREE = cython.declare(cython.int, 1000)
 MANY_NODES = cython.declare(cython.int, 30_000)
+FEW_BYTES = cython.declare(cython.int, 32)
 MANY_PAIRS = cython.declare(cython.int, 20_000)
 HOLE = cython.declare(cython.int, 2)
 
@@ -576,7 +577,7 @@ class TokenWalk:
         self.a.expand(node)
         for i in range(self.a.n_nexp[node]):
             at = self.a.n_exp[node] + 5 * i
-            if self.a.exp[at + 2] != 0:
+            if self.a.exp[at + 2] > 0:
                 found = True
             elif not self.a.is_used_up(self.a.exp[at], self.a.exp[at + 3]):
                 s = self.a.split_det(self.a.exp[at])
@@ -587,7 +588,7 @@ class TokenWalk:
         for i in range(self.a.n_nexp[node]):
             at = self.a.n_exp[node] + 5 * i
             d = self.a.exp[at + 2]
-            if d != 0:
+            if d > 0:
                 s = self.a.l_region[self.a.d_loop[d]]
                 self._wide(self.r.hole_node(d, self.r.clamp(self.a.d_loop[d], self.a.exp[at + 3])), s,
                            self.a.exp[at + 4], x)
@@ -742,17 +743,24 @@ class TokenWalk:
         if self.a.split[f + 1] != 0:
             return 0
         f = self.a.det_first(p)
+        n = 0
         for k in range(self.a.n_classes):
-            if not (self.a.firsts[f + (k >> 5)] >> (k & 31)) & 1:
+            if (self.a.firsts[f + (k >> 5)] >> (k & 31)) & 1:
+                n += self.class_off[k + 1] - self.class_off[k]
+        if n < FEW_BYTES:
+            return 0
+        f = self.a.det_row(p)
+        for k in range(self.a.n_classes):
+            if self.a.d_rows[f + k] == 0:
                 continue
             n = self.class_off[k + 1] - self.class_off[k]
-            if self.a.det_step(p, k) == q:
+            if self.a.d_rows[f + k] == q:
                 votes += n
             elif votes >= n:
                 votes -= n
             else:
                 votes = n - votes
-                q = self.a.det_step(p, k)
+                q = self.a.d_rows[f + k]
         if q == 0 or q == p or self.a.d_flags[q] != 2:
             return 0
         n = 0
@@ -848,10 +856,13 @@ class TokenWalk:
             out = self.a.split[s]
             inside = self.a.split[s + 3] if self.a.split[s + 1] == 1 else 0
             table = self.t.child_table(x) if x == 0 or self.t.end[x] - x > LARGE_SUBTREE else -1
+            self.a.det_row(p)  # each may move the rows of the others
+            self.a.det_row(q)
+            self.a.det_row(inside)
             for k in range(self.a.n_classes):
-                s = self.a.det_step(p, k)
-                t = self.a.det_step(q, k)
-                if s == t and (seen > 1 or s == 0 or self.a.det_step(inside, k) != 0):
+                s = self.a.d_rows[self.a.d_row[p] + k]
+                t = self.a.d_rows[self.a.d_row[q] + k]
+                if s == t and (seen > 1 or s == 0 or self.a.d_rows[self.a.d_row[inside] + k] != 0):
                     continue
                 for b in range(self.class_off[k], self.class_off[k + 1]):
                     if table >= 0:
