@@ -63,8 +63,8 @@ def test_another_set_of_written_keys_needs_no_new_rows(vocabulary: str) -> None:
     compiled = cd.GrammarCompiler(info).compile_json_schema(schema, property_order="any")
     first = compiled.advance(compiled.start_state, written(keys[:1]))
     ids = compiled.allowed_ids(first)
-    other = compiled.advance(compiled.start_state, written(keys[4:2:-1] + keys[7:9] + keys[:1]))
-    again = compiled.advance(compiled.start_state, written(keys[:1] + keys[7:9][::-1] + keys[3:5]))
+    other = compiled.advance(compiled.start_state, written(keys[::3]))
+    again = compiled.advance(compiled.start_state, written(keys[::3][::-1]))
     assert again == other, "the order in which keys were written is felt"
     rows = compiled.automaton.counts()[2]
     found = compiled.allowed_ids(other)
