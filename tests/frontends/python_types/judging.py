@@ -43,17 +43,17 @@ def dumps(adapter: Any, value: Any) -> Iterator[str]:
     """The canonical spellings of a value, by alias and by name, that are read back."""
     seen: set[str] = set()
     for by_alias in (True, False):
-        seen.add(adapter.dump_json(value, by_alias=by_alias).decode())
         plain = adapter.dump_python(value, mode="json", by_alias=by_alias)
         try:
             seen.update((json.dumps(plain, allow_nan=False), json.dumps(plain, ensure_ascii=False, allow_nan=False)))
         except ValueError:
-            continue
+            continue  # an infinity, which is dumped as null: another value, that a union may happen to read
+        seen.add(adapter.dump_json(value, by_alias=by_alias).decode())
     for text in sorted(seen):
         try:
             adapter.validate_json(text)
         except ValueError:
-            continue  # what a serialiser writes need not be what the type reads: computed fields, infinity
+            continue  # what a serialiser writes need not be what the type reads: computed fields
         yield text
 
 
