@@ -18,6 +18,7 @@ from constrained.frontends.json_schema.cardinality import at_least, strings_at_l
 from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.finite_values import exact_count
 from constrained.frontends.json_schema.objects import Cell
+from constrained.frontends.json_schema.reading import canonical
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.grammar.ir import Choice, Distinct, Expr, Literal, Reference, Repeat, Sequence
 
@@ -59,14 +60,15 @@ def different_items(emitter: Emitter, shape: ArrayShape, finite: Callable[[int],
     few = [i for i in range(k) if count(shape.prefix[i], i + 1) < i + 1]
     if not few:
         return Distinct(emitter.array(shape))
-    values: list[Any] = []
+    values: dict[str, Any] = {}
     for i in few:
         found = finite(shape.prefix[i])
         if found is None:
             raise NotEnforced("uniqueItems over prefixItems of which there may be too few values",
                               "list the items' values with enum, or drop uniqueItems")
-        values += [value for value in found if value not in values or _other_kind(value, values)]
-    return Distinct(_written_out(emitter, shape, rest, k, few, values))
+        for value in found:
+            values.setdefault(canonical(value), value)
+    return Distinct(_written_out(emitter, shape, rest, k, few, list(values.values())))
 
 
 def _with_contained(emitter: Emitter, shape: ArrayShape, rest: int, k: int, room: int,
@@ -85,11 +87,6 @@ def _with_contained(emitter: Emitter, shape: ArrayShape, rest: int, k: int, room
             raise NotEnforced("uniqueItems beside contains of which there may be too few items",
                               "drop uniqueItems, or contains")
     return emitter.array(shape)
-
-
-def _other_kind(value: Any, values: list[Any]) -> bool:
-    """Whether only Python takes ``value`` for one of ``values`` (True for 1)."""
-    return not any(value == other and isinstance(value, bool) == isinstance(other, bool) for other in values)
 
 
 def _written_out(emitter: Emitter, shape: ArrayShape, rest: int, k: int, few: list[int], values: list[Any]) -> Expr:

@@ -76,19 +76,29 @@ def canonical(value: Any) -> str:
     if isinstance(value, (dict, list)):
         return json.dumps(_plain(value), sort_keys=True, ensure_ascii=True)
     if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
-        return "n" + str(Decimal(value).normalize())
+        return _number_text(value)
     return json.dumps(value)
 
 
 def _plain(value: Any) -> Any:
-    """Numbers as tagged strings, so that 1 and 1.0 are one; depth is bounded where schemas are read."""
+    """Numbers and strings as strings with different tags, so that 1 and 1.0 are one; depth is bounded where schemas are
+    read."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain(item) for item in value]
     if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
-        return {"": str(Decimal(value).normalize())}
-    return value
+        return _number_text(value)
+    return "s" + value if isinstance(value, str) else value
+
+
+def _number_text(value: int | Decimal) -> str:
+    """The digits without zeros at their end, and the exponent: exact, where ``normalize`` rounds to 28 digits."""
+    sign, digits, exponent = Decimal(value).as_tuple()
+    assert isinstance(exponent, int)  # numbers of JSON are finite
+    mantissa = "".join(map(str, digits))
+    short = mantissa.rstrip("0")
+    return f"n{'-' * sign}{short}e{exponent + len(mantissa) - len(short)}" if short else "n0"
 
 
 def kind_name(value: Any) -> str:
