@@ -236,14 +236,12 @@ def tool_calling(llm: cd.LLM, rng: random.Random, variant: Variant, score: Score
     values = {"city": rng.choice(CITY), "first": rng.choice(FIRST), "a": rng.randint(1, 99), "b": rng.randint(1, 99)}
     wanted = (name, tuple(sorted((key, plain(value.format(**values))) for key, value in arguments.items())))
     messages = [{"role": "user", "content": form.format(**values)}]
-    # "free" has the same instructions and tools in its prompt, and no grammar
-    choice = "required"
-    if variant == "free":
+    if variant == "free":  # the same instructions and tools in its prompt, and no grammar
         text, tokens = free_call(llm, messages)
         score.add(kind_call(text), wanted, text)
         score.tokens += tokens
         return
-    result = llm.chat(messages, tools=TOOLS, tool_choice=choice, parallel_tool_calls=False, max_tokens=120)
+    result = llm.chat(messages, tools=TOOLS, tool_choice="required", parallel_tool_calls=False, max_tokens=120)
     calls = result.message.tool_calls
     answer = None
     if calls:

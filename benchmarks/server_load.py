@@ -172,8 +172,8 @@ def main() -> int:
         found, reached = SCENARIOS[name](given)
         print(json.dumps({"scenario": name, "took_s": round(time.monotonic() - started), **found}), flush=True)
         rows += reached
-    load = "/".join(f"{one:.1f}" for one in os.getloadavg())
-    print(f"\nload average at the end {load} on {os.cpu_count()} cores\n")
+    average = "/".join(f"{one:.1f}" for one in os.getloadavg())
+    print(f"\nload average at the end {average} on {os.cpu_count()} cores\n")
     print("| what | reached | aim |\n| --- | --- | --- |")
     for what, value, aim, _ in rows:
         print(f"| {what} | {value} | {aim} |")

@@ -103,6 +103,12 @@ _ERRORS = {
 }
 
 
+def _nothing(largest: float, lifted: int = 0) -> Choice:
+    """The choice of a row whose largest logit is no finite number."""
+    token = -1 if largest == NEG_INF else -2
+    return Choice(token, lifted, _ERRORS[token])
+
+
 def _choose_one(row: Row) -> Choice:
     """The choice of one row on the CPU."""
     logits, flags = penalise(row)
@@ -112,8 +118,7 @@ def _choose_one(row: Row) -> Choice:
     column = int(values.argmax()) if greedy else -1  # the first of equals; the first NaN where there is one
     top = float(values[column]) if greedy else float(values.max())
     if not math.isfinite(top):
-        token = -1 if top == NEG_INF else -2
-        return Choice(token, lifted, _ERRORS[token])
+        return _nothing(top, lifted)
     if not greedy:
         column = _draw_one(logits, row)
     return Choice(column if row.ids is None else int(row.ids[column]), lifted)
@@ -126,8 +131,7 @@ def choose_largest(logits: Tensor) -> list[Choice]:
     largest = values[np.arange(len(values)), columns]
     choices = [Choice(column) for column in columns.tolist()]
     for row in np.flatnonzero(~np.isfinite(largest)).tolist():
-        token = -1 if largest[row] == NEG_INF else -2
-        choices[row] = Choice(token, 0, _ERRORS[token])
+        choices[row] = _nothing(float(largest[row]))
     return choices
 
 

@@ -101,7 +101,7 @@ class CompiledGrammar:
             self.automaton = distinct_automaton(rules, self.program, self.automaton, self.tables, self.by_id_only,
                                                 limits)
         self._budget = min(FIRST_BUDGET, limits.max_automaton_bytes)
-        self._base = 48 * len(self.program.position_accept)  # what the grammar itself takes of the memory
+        self._base = 48 * self.program.n_positions  # what the grammar itself takes of the memory
         self._looks = 0
         self._started = 0
         self.live: LiveTokens | None = None

@@ -63,9 +63,6 @@ class GuardTables:
         return any(self.may_end[c] for c in self.outs[self.out_offsets[root] : self.out_offsets[root + 1]])
 
 
-NO_GUARDS = GuardTables(1, array("i", [1]), array("i"), array("i"), [], array("i"), array("i"), array("i"), array("i"))
-
-
 def guard_edges(dfas: list[ByteDfa]) -> list[tuple[tuple[int, int, int], ...]]:
     """The edges of the watching automata: bytes they tell apart are classes of their own."""
     return [row for dfa in dfas for row in dfa.transitions]
@@ -110,13 +107,13 @@ def _closure(net: Network, start: int) -> list[int]:
     return found
 
 
-def guard_tables(net: Network, limits: Limits) -> GuardTables:
-    """The tables of a finished network.
+def guard_tables(net: Network, limits: Limits) -> GuardTables | None:
+    """The tables of a finished network; None where no guard is left in it.
 
     Raises ``GrammarLimitError`` where too many automata watch in too many combinations.
     """
     if not guard_positions(net):
-        return NO_GUARDS
+        return None
     _, class_byte = net.classes()
     watch = _Watchers(net.guard_dfas, net.guard_ends, class_byte, limits.max_guard_sets)
     survey = GuardSurvey(net, watch)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from constrained.engine.budgets import mark_budgets
 from constrained.engine.build import build_network
-from constrained.engine.guards import NO_GUARDS, check_guards, guard_edges, guard_tables
+from constrained.engine.guards import check_guards, guard_edges, guard_tables
 from constrained.engine.left_corner import remove_left_recursion
 from constrained.errors import GrammarError, GrammarLimitError, UnsatisfiableGrammarError
 from constrained.grammar.ir import RuleSet, TokenReference
@@ -75,11 +75,9 @@ def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: 
     find_classes(net, guard_edges(net.guard_dfas))
     if net.budgets and budgets:
         mark_budgets(net, before)
-    guards = NO_GUARDS
-    if net.guard_dfas:
-        guards = guard_tables(net, limits)
+    guards = guard_tables(net, limits) if net.guard_dfas else None
     program = Program(net)  # takes the network's arrays
-    if guards is not NO_GUARDS:
+    if guards is not None:
         if not guards.has_text(program.start):
             raise UnsatisfiableGrammarError("no text fits the grammar: what may follow is what must not follow",
                                             hint="see what stands behind each NotFollowedBy")

@@ -78,7 +78,7 @@ ExprLike = Expr | str | bytes
 
 
 def _expr(value: ExprLike) -> Expr:
-    if type(value) in _NODES:  # frozen, and no class derives from them
+    if type(value) in _NODES:  # nearly all; CountedDfa derives from one
         return value  # type: ignore[return-value]
     if isinstance(value, (str, bytes)):
         return literal(value)

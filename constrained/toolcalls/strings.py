@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from constrained.toolcalls.source import Broken
+from constrained.toolcalls.source import Broken, Calls, Reading, Source
 
-__all__ = ["JsonStringWriter", "json_of", "json_text", "python_text"]
+__all__ = ["JsonStringWriter", "json_of", "json_text", "python_text", "stream_string"]
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "0": "\0", "\n": ""}
@@ -78,3 +78,13 @@ class JsonStringWriter:
 def json_of(value: Any) -> str:
     """A value as JSON text."""
     return json.dumps(value, ensure_ascii=False)
+
+
+def stream_string(source: Source, calls: Calls, stop: bytes, *, trim: bool) -> Reading:
+    """Raw text up to and with ``stop``, handed on as a JSON string while it comes."""
+    calls.arguments(b'"')
+    text = JsonStringWriter(calls.arguments, trim=trim)
+    if (yield from source.until_one((stop,), text.write)) is None:
+        raise Broken
+    text.end()
+    calls.arguments(b'"')

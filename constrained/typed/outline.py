@@ -19,8 +19,6 @@ MAX_LENGTH = 2_000
 MAX_OPTIONS = 12
 MAX_DESCRIPTION = 80
 
-NUMBERS = {"integer": "integer", "number": "number"}
-
 
 def outline(schema: Any) -> str | None:
     """The form of a schema's values; None where there is nothing to say, or too much."""
@@ -71,8 +69,8 @@ def _parts(root: Any, node: Any, depth: int, description: str) -> list[Any]:
         return [_slot("array", description)] if depth >= MAX_DEPTH else _array(node, depth, description)
     if kind == "string":
         return [_slot(_string(node), description)]
-    if kind in NUMBERS:
-        return [_slot(_number(node, NUMBERS[kind]), description)]
+    if kind in ("integer", "number"):
+        return [_slot(_number(node, kind), description)]
     return [{"boolean": "true | false", "null": "null"}.get(kind or "", _slot("any JSON value", description))]
 
 

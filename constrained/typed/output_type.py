@@ -194,15 +194,15 @@ def _refuse(annotation: Any) -> None:
 
 
 def _json(annotation: Any, schema: Any, grammar: Grammar, read: Callable[[str], Any], source: Any) -> OutputType:
-    shown = json.dumps(_for_prompt(schema), ensure_ascii=False)
+    given = _for_prompt(schema)
     instructions = None
-    form = outline(_for_prompt(schema))
+    form = outline(given)
     if form is not None:
         instructions = f"Answer only with JSON of this form: {form}"
-    elif len(shown) <= MAX_PROMPT_SCHEMA and schema is not True:
-        instructions = f"Answer only with JSON that fits this JSON Schema: {shown}"
     elif schema is True:
         instructions = "Answer only with JSON"
+    elif len(shown := json.dumps(given, ensure_ascii=False)) <= MAX_PROMPT_SCHEMA:
+        instructions = f"Answer only with JSON that fits this JSON Schema: {shown}"
     return OutputType(annotation, grammar, schema, instructions, read, source)
 
 

@@ -110,9 +110,9 @@ class SyncIterator(Generic[T]):
         if item is _END:
             self._over = True
             raise StopIteration
-        if isinstance(item, _Raised):
+        if isinstance(item, BaseException):
             self._over = True
-            raise item.error
+            raise item
         value: T = item
         return value
 
@@ -135,14 +135,14 @@ class SyncIterator(Generic[T]):
         return True
 
     def _run(self) -> None:
+        end: Any = _END
         try:
             asyncio.run(self._drain())
         except asyncio.CancelledError:
-            self._items.put(_END)
+            pass
         except BaseException as error:
-            self._items.put(_Raised(error))
-        else:
-            self._items.put(_END)
+            end = error
+        self._items.put(end)
 
     async def _drain(self) -> None:
         with self._guard:
@@ -156,15 +156,6 @@ class SyncIterator(Generic[T]):
         finally:
             with self._guard:  # the loop ends: nothing is left to cancel
                 self._loop = None
-
-
-class _Raised:
-    """An error on its way to the reader."""
-
-    __slots__ = ("error",)
-
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
 
 
 class AsyncStream(Generic[T]):

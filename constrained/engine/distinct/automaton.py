@@ -58,12 +58,12 @@ class SearchLimitReached(Exception):
 class DistinctAutomaton:
     """Stands in for a ``TokenAutomaton``: the same methods. See the module docstring."""
 
-    def __init__(self, relaxed: TokenAutomaton, exact: TokenAutomaton, texts: VocabularyTexts, named: list[int],
+    def __init__(self, relaxed: TokenAutomaton, exact: TokenAutomaton, texts: VocabularyTexts, named: dict[int, int],
                  by_id_only: frozenset[int], max_search: int) -> None:
         self.relaxed = relaxed
         self.exact = exact
         self.texts = texts
-        self.named = {token: NAMED + k for k, token in enumerate(named)}
+        self.named = named  # their ids in the vocabulary of exact
         self.by_id_only = by_id_only
         self.stop_ids = texts.info.stop_token_ids
         self.max_search = max_search

@@ -26,19 +26,18 @@ def distinct_automaton(rules: RuleSet, program: Program, relaxed: TokenAutomaton
     if program.guards is not None:
         raise GrammarError("Distinct and NotFollowedBy stand in one grammar",
                            hint="drop uniqueItems and minProperties, or read the JSON without a lexer")
-    named = sorted(frozenset().union(*program.token_sets))
-    places = {token: NAMED + k for k, token in enumerate(named)}
+    places = {token: NAMED + k for k, token in enumerate(sorted(frozenset().union(*program.token_sets)))}
 
     def resolve(reference: TokenReference) -> frozenset[int]:
         return frozenset(places[i] for i in tables.resolve(reference) if i in places)
 
-    small = _small_vocabulary(len(named))
+    small = _small_vocabulary(len(places))
     mark = frozenset((MARK,))
     lowered = lower(rules, limits, unspellable=tables.info.unspellable_bytes, resolve_tokens=resolve,
                     mark=lambda: mark, budgets=False)  # relaxed counts the tokens
     exact = TokenAutomaton(Automaton(lowered, limits.max_threads), small.trie, list(small.info.stop_token_ids),
                            lowered.regions, lowered.token_sets, limits.max_mask_bytes, limits.max_walk_nodes)
-    found = DistinctAutomaton(relaxed, exact, tables.texts, named, by_id_only, limits.max_distinct_search)
+    found = DistinctAutomaton(relaxed, exact, tables.texts, places, by_id_only, limits.max_distinct_search)
     if not found.start():
         raise UnsatisfiableGrammarError("no text fits the grammar", hint="see what must not come twice")
     return found

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from constrained.engine.distinct.values import Chains, Sets, Values, number_key, plain_text
 
-__all__ = ["ALL_BYTES", "BLANKS", "DEAD", "Outlook", "Reader"]
+__all__ = ["BLANKS", "DEAD", "Outlook", "Reader"]
 
 DEAD = -1
 START, FIRST, ITEM, AFTER, FIRST_NAME, NAME, COLON, VALUE, STRING, NUMBER, WORD = range(11)
@@ -32,7 +32,6 @@ START, FIRST, ITEM, AFTER, FIRST_NAME, NAME, COLON, VALUE, STRING, NUMBER, WORD 
 
 ARRAY, OBJECT = range(2)
 BLANKS = frozenset(b" \t\n\r")
-ALL_BYTES = frozenset(range(256))
 _NUMBER_BYTES = frozenset(b"0123456789+-.eE")
 _DIGITS = frozenset(b"0123456789")
 _ENDS = BLANKS | frozenset(b",]}")

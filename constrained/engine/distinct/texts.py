@@ -34,7 +34,6 @@ class VocabularyTexts:
         second_behind_quote: those where a quotation mark stands before that.
         second_behind_bracket: those where an array or object opens before that.
         blank_then_more: tokens that begin with a blank and are not all blanks.
-        opening: tokens with a bracket that opens.
     """
 
     def __init__(self, info: TokenizerInfo, trie: TokenTrie) -> None:
@@ -44,18 +43,16 @@ class VocabularyTexts:
         text = np.frombuffer(info.token_data, dtype=np.uint8)
         self._offsets = offsets = np.asarray(info.token_offsets)
         lengths = offsets[1:] - offsets[:-1]
-        first = np.full(info.vocab_size, -1, dtype=np.int64)
-        some = lengths > 0
-        first[some] = text[offsets[:-1][some]]
-        with_comma = self._holding(text, b",")
-        self.second = self._row([i for i in with_comma if _SECOND.search(info.token_bytes(i))])
-        self.second_behind_quote = self._row(
-            [i for i in with_comma if _SECOND_BEHIND_QUOTE.search(info.token_bytes(i))])
+        second = [i for i in self._holding(text, b",") if _SECOND.search(info.token_bytes(i))]
+        self.second = self._row(second)
+        self.second_behind_quote = self._row([i for i in second if _SECOND_BEHIND_QUOTE.search(info.token_bytes(i))])
         self.second_behind_bracket = self._row(
-            [i for i in with_comma if _SECOND_BEHIND_BRACKET.search(info.token_bytes(i))])
+            [i for i in second if _SECOND_BEHIND_BRACKET.search(info.token_bytes(i))])
         blanks = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(_IsBlank[text])))
         number = blanks[offsets[1:]] - blanks[offsets[:-1]]
-        first_blank = some & (_IsBlank[np.maximum(first, 0)] == 1)
+        some = lengths > 0
+        first_blank = np.zeros(info.vocab_size, dtype=np.bool_)
+        first_blank[some] = _IsBlank[text[offsets[:-1][some]]] == 1
         self.blank_then_more = self._row((first_blank & (number < lengths)).nonzero()[0])
 
     def _holding(self, text: np.ndarray[Any, np.dtype[np.uint8]], byte: bytes) -> list[int]:

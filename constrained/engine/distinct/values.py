@@ -23,8 +23,6 @@ _LEVELS = 7
 _LONG = 1_000
 """Digits up to which a number is written out."""
 
-NumberKey = tuple[str, bool, str, int]
-
 
 class Sets:
     """Persistent sets of ints below ``2 ** 28``; 0 is the empty one."""

@@ -241,10 +241,11 @@ def _object(normaliser: Normaliser, place: Place, schema: dict[str, Any],
     cells: tuple[Cell, ...] = ANY_OTHERS if rest == TRUE else ((ANY_STRING, rest),) if rest != FALSE else ()
     evaluated_cells: tuple[StringShape, ...] = ()
     if "patternProperties" in schema and mapping_of(place, "patternProperties"):
-        cells, patterns = _pattern_cells(normaliser, place, schema, rest)
+        values = [normaliser.under(place, "patternProperties", pattern) for pattern in schema["patternProperties"]]
+        cells, patterns = _pattern_cells(normaliser, place, schema, values, rest)
         evaluated_cells = tuple(patterns)
         for name in properties:
-            for names, expression in zip(patterns, _pattern_values(normaliser, place, schema), strict=True):
+            for names, expression in zip(patterns, values, strict=True):
                 if names.contains(name):
                     properties[name] = normaliser.both(properties[name], expression)
     required = names_of(place, "required") if "required" in schema else _NOTHING_NAMED
@@ -269,16 +270,11 @@ def _object(normaliser: Normaliser, place: Place, schema: dict[str, Any],
     return shapes
 
 
-def _pattern_values(normaliser: Normaliser, place: Place, schema: dict[str, Any]) -> list[int]:
-    return [normaliser.under(place, "patternProperties", pattern) for pattern in schema["patternProperties"]]
-
-
-def _pattern_cells(normaliser: Normaliser, place: Place, schema: dict[str, Any],
+def _pattern_cells(normaliser: Normaliser, place: Place, schema: dict[str, Any], values: list[int],
                    rest: int) -> tuple[tuple[Cell, ...], list[StringShape]]:
     """The names by which patterns they match: disjoint cells, and the patterns' own names."""
     patterns: list[StringShape] = []
     cells: list[tuple[StringShape, int, bool]] = [(ANY_STRING, TRUE, False)]
-    values = _pattern_values(normaliser, place, schema)
     for pattern, expression in zip(schema["patternProperties"], values, strict=True):
         try:
             names = StringShape.from_pattern(pattern, normaliser.limits)

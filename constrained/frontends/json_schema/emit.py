@@ -222,17 +222,18 @@ class Emitter:
 
     def string(self, shape: StringShape) -> Expr:
         """One alternative of a string."""
-        expr = self.texts.get(shape)
-        if expr is None:
-            expr = self.texts[shape] = shape.to_expr(self.policy, self.normaliser.limits)
-        return self.scalar("string", expr)
+        return self.scalar("string", self.text_of(shape))
 
     def number(self, shape: NumberShape) -> Expr:
         """One alternative of a number."""
+        return self.scalar("number", self.text_of(shape))
+
+    def text_of(self, shape: StringShape | NumberShape) -> Expr:
+        """The texts of a set, kept from one schema to the next."""
         expr = self.texts.get(shape)
         if expr is None:
             expr = self.texts[shape] = shape.to_expr(self.policy, self.normaliser.limits)
-        return self.scalar("number", expr)
+        return expr
 
     # ---- layout --------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from constrained.frontends.json_schema.denotation import Denotation
 
-__all__ = ["Given", "Names", "all_names", "name_key"]
+__all__ = ["Given", "Names", "all_names"]
 
 
 class Given(dict[str, Any]):
@@ -48,8 +48,3 @@ def all_names(names: Iterable[str]) -> list[str]:
         if type(name) is Names:
             found += name.others
     return found
-
-
-def name_key(name: str) -> tuple[str, ...]:
-    """What tells a member's names from others: a ``Names`` equals its first name as a string."""
-    return (name, *name.others) if type(name) is Names else (name,)

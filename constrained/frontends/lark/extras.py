@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from constrained.errors import GrammarLimitError, RegexError, SchemaError
+from constrained.grammar.combinators import MAX_TOKENS
 from constrained.grammar.flat import from_flat, to_flat
 from constrained.grammar.ir import (
     ByteDfa,
@@ -52,7 +53,6 @@ __all__ = ["Additions", "Lazy", "lazy_text", "read_additions"]
 #: Ends of the body and of the delimiter in the pattern of a lazy rule.
 BODY_END, DELIMITER_END = "\ue000", "\ue001"
 MAX_TOKEN_ID = 1 << 31
-MAX_TOKENS = 1 << 28
 _TOKEN = re.compile(r"""
     (?P<comment> //[^\n]* | \#[^\n]* )
   | (?P<string>  "(?:\\.|[^"\\\n])*"i? )

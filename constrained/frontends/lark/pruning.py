@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 from constrained.regex.charset import ANY, Ranges, complement, intersection, normalise, subtract, union
 from constrained.regex.dfa import DEAD
-from constrained.regex.partition import partition_of
+from constrained.regex.partition import partition_of, refine
 
 from .indentation import LINE_FEED
 from .lexing import Language, Lexicon
@@ -125,16 +125,8 @@ class Pruner:
         if not self.debt_heads[debt] & self.heads[number]:
             return ()
         left, right = self.lexicon.debts[debt], self.lexicon.languages[number]
-        joint = partition_of([*left.classes, *right.classes])
-        homes = []
-        for language in (left, right):
-            home = [0] * len(joint.classes)
-            for index, ranges in enumerate(language.classes):
-                for letter in range(len(joint.classes)):
-                    if joint.masks[ranges] >> letter & 1:
-                        home[letter] = index
-            homes.append(home)
-        moves = list(dict.fromkeys(zip(*homes, strict=True)))
+        classes, left_home, right_home = refine(left.classes, right.classes)
+        moves = list(dict.fromkeys(zip(left_home, right_home, strict=True)))
         sources: dict[tuple[int, int], set[tuple[int, int]]] = {}
         breaking: list[tuple[int, int]] = []
         order = [(0, 0)]
@@ -157,8 +149,8 @@ class Pruner:
                 if source not in bad:
                     bad.add(source)
                     breaking.append(source)
-        first = [pair for letter, ranges in enumerate(joint.classes) for pair in ranges
-                 if (left.rows[0][homes[0][letter]], right.rows[0][homes[1][letter]]) in bad]
+        first = [pair for ranges, one, other in zip(classes, left_home, right_home, strict=True) for pair in ranges
+                 if (left.rows[0][one], right.rows[0][other]) in bad]
         found = self.breaks[debt, number] = normalise(first)
         return found
 

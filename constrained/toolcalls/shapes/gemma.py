@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from constrained.toolcalls.shapes.base import Format, TaggedCalls, arguments, tag
 from constrained.toolcalls.shapes.named import read_name
 from constrained.toolcalls.source import Broken, Calls, Reading, Source
-from constrained.toolcalls.strings import JsonStringWriter, json_of
+from constrained.toolcalls.strings import json_of, stream_string
 from constrained.toolcalls.tools import ToolSpec
 
 __all__ = ["GemmaCalls"]
@@ -83,12 +83,7 @@ class GemmaCalls(TaggedCalls):
                 continue
             elif byte == quote[0]:
                 yield from source.literal(quote)
-                calls.arguments(b'"')
-                text = JsonStringWriter(calls.arguments, trim=False)
-                if (yield from source.until_one((quote,), text.write)) is None:
-                    raise Broken
-                text.end()
-                calls.arguments(b'"')
+                yield from stream_string(source, calls, quote, trim=False)
             else:
                 while (scalar := _SCALAR.match(source.data, source.at)) is None:
                     if source.ended:

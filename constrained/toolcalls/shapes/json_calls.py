@@ -117,12 +117,7 @@ class JsonCalls:
 
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
         """A call, or a list of them. Members in any order, further members are skipped."""
-        for begin in (*self.other_begins, self.begin.rstrip()):
-            if (yield from source.next_is(begin.encode())):
-                source.at += len(begin.encode())
-                break
-        else:
-            raise Broken
+        yield from source.one_of(tuple([begin.encode() for begin in (*self.other_begins, self.begin.rstrip())]))
         yield from source.blanks()
         if self.listed and (yield from source.next_is(self.opening.encode())):
             source.at += len(self.opening.encode())

@@ -10,7 +10,7 @@ schema of its parameter tells: then the grammar and the reader ask the same func
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from constrained.frontends.structural_tag.xml_values import (
@@ -25,8 +25,8 @@ from constrained.frontends.structural_tag.xml_values import (
 )
 from constrained.toolcalls.shapes.base import Format, TaggedCalls, arguments, tag
 from constrained.toolcalls.shapes.named import read_name
-from constrained.toolcalls.source import Broken, Calls, Reading, Source
-from constrained.toolcalls.strings import JsonStringWriter, json_of
+from constrained.toolcalls.source import Calls, Reading, Source
+from constrained.toolcalls.strings import json_of, stream_string
 from constrained.toolcalls.tools import ToolSpec
 
 __all__ = ["XmlCalls"]
@@ -122,15 +122,10 @@ NO_STRINGS = Kinds(integers=True, fractions=True, booleans=True, null=True, arra
 """What an element that says so holds."""
 
 
-def _value(source: Source, calls: Calls, style: type[XmlEmitter], kind: Kinds) -> Generator[None, None, None]:
+def _value(source: Source, calls: Calls, style: type[XmlEmitter], kind: Kinds) -> Reading:
     """The text of a parameter up to its end; strings are handed on while they come."""
     if kind == ONLY_STRINGS:
-        calls.arguments(b'"')
-        text = JsonStringWriter(calls.arguments, trim=style.trims)
-        if (yield from source.until_one((style.stop,), text.write)) is None:
-            raise Broken
-        text.end()
-        calls.arguments(b'"')
+        yield from stream_string(source, calls, style.stop, trim=style.trims)
         return
     raw = (yield from source.until(style.stop)).decode("utf-8", errors="replace")
     value = JsonText(raw.strip(BLANKS)) if style.told_apart else value_of_text(raw, kind)
