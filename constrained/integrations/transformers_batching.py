@@ -85,9 +85,10 @@ class RequestGrammar:
     def _follow(self, generated: Sequence[int]) -> bool:
         """Bring the matcher to the end of ``generated``; False where the text has ended before."""
         taken = self._taken
-        shared = 0
-        while shared < min(len(taken), len(generated)) and taken[shared] == generated[shared]:
-            shared += 1
+        shared = len(taken)
+        if taken != list(generated[:shared]):  # tokens were taken back
+            pairs = zip(taken, generated, strict=False)
+            shared = next((i for i, (a, b) in enumerate(pairs) if a != b), min(shared, len(generated)))
         if shared < len(taken):
             self._matcher.rollback(len(taken) - shared)
             del taken[shared:]

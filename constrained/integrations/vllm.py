@@ -19,7 +19,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-import logging
 import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -27,7 +26,7 @@ from typing import TYPE_CHECKING, Any, cast
 from constrained.api.compiler import GrammarCompiler
 from constrained.engine.matcher import GrammarMatcher
 from constrained.errors import ConstrainedError
-from constrained.integrations.protocol import end_only, fill_or_end
+from constrained.integrations.protocol import end_only, fill_or_end, log
 from constrained.integrations.requests import KINDS, check_request, compile_request
 from constrained.masks import allocate_token_bitmask, apply_token_bitmask_inplace
 from constrained.vocabulary import TokenizerInfo
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     import torch
 
 __all__ = ["SWITCH", "logits_processor_class", "make_backend", "make_processor", "register"]
-
-log = logging.getLogger("constrained.integrations")
 
 SWITCH = "CONSTRAINED_VLLM"
 PREFIX = "constrained_"
