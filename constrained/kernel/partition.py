@@ -499,7 +499,8 @@ class ByteSets:
             key = (cython.cast(cython.p_char, self.alone)[:32]
                    + cython.cast(cython.p_char, self.sets)[:32 * cython.cast(cython.Py_ssize_t, self.n_sets)])
         else:
-            key = (*self.alone, *self.sets[:8 * self.n_sets])
+            # no table where every set is of one byte
+            key = (*self.alone, *(self.sets[:8 * self.n_sets] if self.n_sets > 0 else ()))
         known = _known.get(key)
         if known is not None:
             return known

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from constrained.engine.compiled import CompiledGrammar
 from constrained.errors import UnsatisfiableGrammarError
-from constrained.grammar.ir import RuleSet
+from constrained.grammar.ir import AnyTextUntil, Repeat, RuleSet, Sequence
 from tests.engine.worlds import LETTERS, compiled, describe, sized, small_grammar
 from tests.oracles import ItemSet, Recogniser
 from tests.strategies import rule_sets, texts
@@ -42,6 +42,19 @@ def compare_state(grammar: CompiledGrammar, recogniser: Recogniser, state: int, 
     assert after and grammar.is_complete(after), (text, rest)
 
 
+def follow(grammar: CompiledGrammar, recogniser: Recogniser, text: bytes) -> None:
+    """Compare at every prefix of ``text`` up to the first that cannot go on."""
+    state, items = grammar.start_state, recogniser.start()
+    for i, byte in enumerate(text):
+        compare_state(grammar, recogniser, state, items, text[:i])
+        state, items = grammar.next_state(state, byte), recogniser.read_byte(items, byte)
+        assert bool(state) == bool(items.items), text[: i + 1]
+        if not state:
+            break
+    else:
+        compare_state(grammar, recogniser, state, items, text)
+
+
 @given(st.data())
 def test_random_grammars_and_texts(data: st.DataObject) -> None:
     rules = data.draw(rule_sets())
@@ -50,16 +63,17 @@ def test_random_grammars_and_texts(data: st.DataObject) -> None:
         return
     grammar, recogniser = pair
     for _ in range(3):
-        text = data.draw(texts(rules))
-        state, items = grammar.start_state, recogniser.start()
-        for i, byte in enumerate(text):
-            compare_state(grammar, recogniser, state, items, text[:i])
-            state, items = grammar.next_state(state, byte), recogniser.read_byte(items, byte)
-            assert bool(state) == bool(items.items), text[: i + 1]
-            if not state:
-                break
-        else:
-            compare_state(grammar, recogniser, state, items, text)
+        follow(grammar, recogniser, data.draw(texts(rules)))
+
+
+@pytest.mark.parametrize("stops", [(b"ab",), (b"ab", b"bc"), (b"aa", b"b")])
+def test_counted_text_up_to_a_stop(stops: tuple[bytes, ...]) -> None:
+    """Loops in which every set of bytes that tells apart is of one byte or all bytes."""
+    once = AnyTextUntil(stops, consume=True)
+    pair = both(RuleSet({"root": Sequence((Repeat(once, 2, 3), once))}, "root"))
+    assert pair is not None
+    for text in (b"ababab", b"xabbcaabab", b"abcabcabc", b"aabaabaabaab", b"aaaaaaaaaa"):
+        follow(*pair, text)
 
 
 @pytest.mark.parametrize("part", range(SLICES))
