@@ -32,6 +32,8 @@ Device = Annotated[str | None, typer.Option(help="Where the model runs: cpu, cud
 MaxTokens = Annotated[int, typer.Option(min=1, help="Most tokens of an answer; a typed one is steered to a whole end.")]
 Temperature = Annotated[float, typer.Option(min=0.0, help="0 takes the likeliest token.")]
 Seed = Annotated[int | None, typer.Option(help="Equal seeds give equal answers.")]
+Thinking = Annotated[int | None, typer.Option(min=0, metavar="TOKENS", help="Reason in free text first, in at most so "
+                                                                            "many tokens.")]
 Lines = Annotated[tuple[Path, Path] | None, typer.Option("--jsonl", metavar="IN OUT", help="JSON Lines in and out; a "
                                                          "run that was cut off goes on where it stopped.")]
 Batch = Annotated[int, typer.Option(min=1, help="Lines that run at once.")]
@@ -41,9 +43,9 @@ Form = tuple[str | None, str | None, str | None, str | None, list[str] | None]
 """--schema, --type, --grammar, --regex, --choice."""
 
 
-def _sampling(max_tokens: int, temperature: float, seed: int | None) -> dict[str, Any]:
-    options: dict[str, Any] = {"max_tokens": max_tokens, "temperature": temperature}
-    return options if seed is None else {**options, "seed": seed}
+def _sampling(max_tokens: int, temperature: float, seed: int | None, thinking: int | None) -> dict[str, Any]:
+    options = {"max_tokens": max_tokens, "temperature": temperature, "seed": seed, "thinking": thinking}
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _wanted(form: Form) -> Wanted:
@@ -58,7 +60,7 @@ def generate(
     prompt: Annotated[str | None, typer.Argument(help="What to ask; - reads standard input.")] = None,
     schema: Schema = None, type_: Type = None, grammar: GrammarFile = None, regex: Pattern = None,
     choice: Choices = None, model: Model = None, device: Device = None, max_tokens: MaxTokens = 512,
-    temperature: Temperature = 0.0, seed: Seed = None, jsonl: Lines = None,
+    temperature: Temperature = 0.0, seed: Seed = None, thinking: Thinking = None, jsonl: Lines = None,
     template: Annotated[str, typer.Option(help="The prompt of a line, with its fields in braces.")] = "{prompt}",
     batch: Batch = 8,
 ) -> None:
@@ -67,7 +69,7 @@ def generate(
     Exit code 0; 1: the answer (or that of some line) is not whole; 2: something cannot be read.
     """
     _answer(prompt, (schema, type_, grammar, regex, choice), model, device, jsonl, template, batch,
-            _sampling(max_tokens, temperature, seed))
+            _sampling(max_tokens, temperature, seed, thinking))
 
 
 @app.command()
@@ -75,7 +77,7 @@ def extract(
     text: Annotated[str | None, typer.Argument(help="The text to read; - reads standard input.")] = None,
     schema: Schema = None, type_: Type = None, grammar: GrammarFile = None, regex: Pattern = None,
     choice: Choices = None, model: Model = None, device: Device = None, max_tokens: MaxTokens = 512,
-    temperature: Temperature = 0.0, seed: Seed = None, jsonl: Lines = None,
+    temperature: Temperature = 0.0, seed: Seed = None, thinking: Thinking = None, jsonl: Lines = None,
     template: Annotated[str | None, typer.Option(help="Another prompt, with {text} in it.")] = None,
     batch: Batch = 8,
 ) -> None:
@@ -87,7 +89,7 @@ def extract(
 
     form = EXTRACT if template is None else template
     _answer(text, (schema, type_, grammar, regex, choice), model, device, jsonl, form, batch,
-            _sampling(max_tokens, temperature, seed), needs_form=True)
+            _sampling(max_tokens, temperature, seed, thinking), needs_form=True)
 
 
 def _answer(prompt: str | None, wanted: Form, model: str | None, device: str | None,
@@ -121,7 +123,7 @@ def _answer(prompt: str | None, wanted: Form, model: str | None, device: str | N
 def chat(
     schema: Schema = None, type_: Type = None, grammar: GrammarFile = None, regex: Pattern = None,
     choice: Choices = None, model: Model = None, device: Device = None, max_tokens: MaxTokens = 512,
-    temperature: Temperature = 0.0, seed: Seed = None,
+    temperature: Temperature = 0.0, seed: Seed = None, thinking: Thinking = None,
     system: Annotated[str | None, typer.Option(help="A system message.")] = None,
 ) -> None:
     """Talk to a model in the terminal, each answer in the form asked for. An empty line ends."""
@@ -132,7 +134,7 @@ def chat(
         output_type = output_of(_wanted((schema, type_, grammar, regex, choice)))
         with open_model(model, device=device) as llm:
             return command(Console(stderr=True, highlight=False), llm, output_type, system=system,
-                           options=_sampling(max_tokens, temperature, seed))
+                           options=_sampling(max_tokens, temperature, seed, thinking))
 
     run_command(run)
 
@@ -145,6 +147,7 @@ def trace(
     temperature: Temperature = 0.0, seed: Seed = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write a page (.html), or the data (.json).")] = None,
     layers: Annotated[int, typer.Option(min=0, help="Layers of the logit lens.")] = 8,
+    thinking: Thinking = None,
 ) -> None:
     """Generate, and see each token: its probability before and after the mask, what else could have come, its time."""
     def run() -> int:
@@ -154,7 +157,7 @@ def trace(
         output_type = output_of(_wanted((schema, type_, grammar, regex, choice)))
         with open_model(model, device=device) as llm:
             return trace_command(Console(highlight=False), llm, prompt, output_type, out, layers=layers,
-                                 options=_sampling(max_tokens, temperature, seed))
+                                 options=_sampling(max_tokens, temperature, seed, thinking))
 
     run_command(run)
 

@@ -106,10 +106,11 @@ def generate_lines(console: Console, llm: LLM, source: Path, target: Path, outpu
 def _lines(source: Path, template: str) -> Iterator[tuple[Any, str]]:
     """Of each line its id (None without one) and its prompt: the template with the line's fields in it."""
     try:
-        content = source.read_text(encoding="utf-8")
+        content = source.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageProblem(f"{source}: {error}") from None
-    for number, line in enumerate(content.splitlines(), 1):
+    lines = content.removesuffix("\n").split("\n") if content else []  # other line ends may stand within JSON texts
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             raise UsageProblem(f"{source}, line {number}: empty", hint="one JSON object a line")
         try:

@@ -29,16 +29,17 @@ def show(console: Console, seen: Trace) -> None:
     """The text with colours, then a line for each token that was chosen."""
     line = Text()
     for step in seen.steps:
+        line.append(step.before, "dim")
         line.append(step.text, _style(step))
     console.print(line, soft_wrap=True)
     console.print()
     console.print(Text(str(seen)), soft_wrap=True, highlight=False)
     console.print(Text("grey: forced by the grammar; green to red: likely to unlikely under the mask; underlined: the "
-                       "model wanted something else", "dim"), soft_wrap=True)
+                       "model wanted something else; italic: thinking", "dim"), soft_wrap=True)
 
 
 def _style(step: TraceStep) -> str:
-    news = " underline" if step.wanted and not step.wanted[0].allowed else ""
+    news = " underline" if step.wanted and not step.wanted[0].allowed else " italic" if step.thinking else ""
     if step.forced:
         return "bright_black" + news
     return ("green" if step.probability > 0.5 else "yellow" if step.probability > 0.1 else "red") + news

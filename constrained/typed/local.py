@@ -11,6 +11,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from constrained.api.compiler import GrammarCompiler
@@ -44,6 +45,7 @@ from constrained.typed.tool_prompts import (
 if TYPE_CHECKING:
     from constrained.decoder.loaders.load import LoadedModel
     from constrained.decoder.request import Completion, Request
+    from constrained.decoder.sampling_params import SamplingParams
     from constrained.decoder.service import RequestHandle
 
 __all__ = ["LocalEngine"]
@@ -183,24 +185,37 @@ class LocalEngine:
         except BudgetTooSmall as error:
             raise BudgetError(error.needed, error.available) from None
 
-    def submit(self, prompt: list[int], call: Call, matcher: GrammarMatcher | None, **changes: Any) -> RequestHandle:
+    def params(self, call: Call, **changes: Any) -> SamplingParams:
+        """What a request of a call is sampled with."""
+        params = call.params if call.params.max_tokens else call.params.updated(max_tokens=self.max_tokens)
+        if call.calls_tools:  # delimiters may be control tokens: the parser reads them
+            changes.setdefault("skip_special_tokens", False)
+        return params.updated(**changes)
+
+    def submit(self, prompt: list[int], params: SamplingParams, call: Call,
+               matcher: GrammarMatcher | None) -> RequestHandle:
         """Queue one request. Raises as ``start``."""
         from constrained.decoder.budget import BudgetTooSmall
         from constrained.decoder.request import Request
 
-        params = call.params if call.params.max_tokens else call.params.updated(max_tokens=self.max_tokens)
-        if call.calls_tools:  # delimiters may be control tokens: the parser reads them
-            changes.setdefault("skip_special_tokens", False)
-        request: Request = Request(prompt_ids=prompt, params=params.updated(**changes), matcher=matcher,
-                                   budget=call.budget)
+        request: Request = Request(prompt_ids=prompt, params=params, matcher=matcher, budget=call.budget)
         try:
             return self.service.submit(request)
         except BudgetTooSmall as error:
             raise BudgetError(error.needed, error.available) from None
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One request of a generation: what it was asked, and whether its text is a think section."""
+
+    prompt: list[int]
+    params: SamplingParams
+    thinking: bool
+
+
 class LocalGeneration:
-    """A call that the service runs."""
+    """A call that the service runs. ``parts`` are its requests so far: the think section, then the answer."""
 
     held = True
 
@@ -208,6 +223,7 @@ class LocalGeneration:
         self._engine = engine
         self._call = call
         self._prompt = prompt
+        self.parts: list[Part] = []
         self._guard = threading.Lock()
         self._cancelled = False
         self._matcher = engine.matcher(call)
@@ -224,13 +240,19 @@ class LocalGeneration:
             left = engine.scheduler.cache.max_len - len(self._prompt)
             value = min(call.params.max_tokens or engine.max_tokens, left // 2)  # kept for the answer
             tokens = max(1, min(tokens, left - value))
-            self._handle = engine.submit(self._prompt, call, None, stop=(self._think_end,), stop_token_ids=(),
-                                         logprobs=None, raw_logprobs=False, min_tokens=0, include_stop=False,
-                                         max_tokens=tokens, ignore_eos=False, skip_special_tokens=False)
+            self._handle = self._submit(thinking=True, stop=(self._think_end,), stop_token_ids=(), logprobs=None,
+                                        raw_logprobs=False, min_tokens=0, include_stop=False, max_tokens=tokens,
+                                        ignore_eos=False, skip_special_tokens=False)
         else:
             if opened and call.output is not None:
                 self._prompt = prompt + self._encoded(f"\n{self._think_end}\n\n")
-            self._handle = engine.submit(self._prompt, call, self._matcher)
+            self._handle = self._submit()
+
+    def _submit(self, *, thinking: bool = False, **changes: Any) -> RequestHandle:
+        params = self._engine.params(self._call, **changes)
+        handle = self._engine.submit(self._prompt, params, self._call, None if thinking else self._matcher)
+        self.parts.append(Part(self._prompt, params, thinking))
+        return handle
 
     def _ends_with(self, text: str) -> bool:
         """Whether the prompt ends with ``text``, and perhaps a line break."""
@@ -243,8 +265,7 @@ class LocalGeneration:
     def __iter__(self) -> Iterator[Piece]:
         if self._thinks:
             for event in self._handle:
-                if event.text:
-                    yield Piece(reasoning=event.text, token_ids=event.token_ids)
+                yield Piece(reasoning=event.text, token_ids=event.token_ids)
             done = self._handle.completion
             self._usage += _usage(done)
             if done.finish_reason in ("cancelled", "error", "time"):
@@ -253,7 +274,7 @@ class LocalGeneration:
             self._prompt = self._prompt + self._thoughts(done)
             try:
                 with self._guard:
-                    self._handle = self._engine.submit(self._prompt, self._call, self._matcher)
+                    self._handle = self._submit()
                     if self._cancelled:
                         self._handle.cancel()
             except ConstrainedError as error:  # the thoughts fill the context

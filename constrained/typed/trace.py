@@ -8,8 +8,9 @@ The call runs as always; its pieces are timed. Then the tokens are read once mor
 model and a fresh matcher: probabilities before and after the mask, the mass it removed, the likeliest alternatives,
 the grammar's rules at the place, the mask's time, and the logit lens (what each layer would have said). ``probability``
 is that of the raw model under the mask; what penalties, temperature and truncation made of it is told stage by stage.
+A generation that thinks first is two requests (:mod:`constrained.typed.local`), and each is read with its own prompt.
 
-Cost: one more pass over prompt and output, and for each shown layer one output head a token.
+Cost: one more pass over prompt and output (two where it thinks), and for each shown layer one output head a token.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from constrained.typed.errors import PromptError, SourceError
-from constrained.typed.local import LocalEngine
+from constrained.typed.errors import SourceError
+from constrained.typed.local import LocalEngine, Part
 from constrained.typed.trace_page import page
 from constrained.typed.trace_text import as_text
 
@@ -94,6 +95,10 @@ class TraceStep:
     """Those that were on, in order; none for forced tokens. The last is what the token was drawn from."""
     steered: bool = False
     """The token limit asked for it in place of another (``budget="close"``)."""
+    thinking: bool = False
+    """A token of the think section, which no grammar holds."""
+    before: str = ""
+    """What the library wrote into the context before this token: the end of a think section."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +114,8 @@ class Trace:
 
     @property
     def text(self) -> str:
-        """The output, control tokens written out."""
-        return "".join(step.text for step in self.steps)
+        """The output, control tokens written out; the think section and its end are part of it."""
+        return "".join(step.before + step.text for step in self.steps)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but ``result``, as plain values."""
@@ -144,33 +149,40 @@ def trace(llm: LLM, prompt: Any, output_type: Any = None, *, layers: Sequence[in
         top: alternatives shown for each token.
 
     Raises:
-        SourceError: the LLM is a server, whose model cannot be looked into.
-        PromptError: ``thinking`` (trace its parts one by one); further as ``generate``.
+        SourceError: the LLM is a server, whose model cannot be looked into; further as ``generate``.
     """
     engine = llm.engine
     if not isinstance(engine, LocalEngine):
         raise SourceError("a trace needs the model itself, not a server", hint="LLM('path/to/model') loads one")
     call, _ = llm._call(prompt, output_type, options)
-    if call.thinking:
-        raise PromptError("a generation that thinks first is two generations", hint="trace it with thinking=None")
     from constrained.typed.stream import Assembler
 
-    ids = engine.prompt_ids(call)
     assembler = Assembler(call, events=False)
-    timed: list[tuple[Piece, float]] = []
+    timed: list[list[tuple[Piece, float]]] = []
     generation = engine.start(call)
     last = time.perf_counter()
     for piece in generation:
         assembler.feed(piece)
         now = time.perf_counter()
         if piece.token_ids:
-            timed.append((piece, now - last))
+            while len(timed) < len(generation.parts):
+                timed.append([])
+            timed[-1].append((piece, now - last))
             last = now
     result = assembler.result(generation.ending)
     wanted = _layers(layers, engine.scheduler.model.config.n_layers)
-    steps = _steps(engine, call, ids, timed, wanted, top)
-    written = _Names(engine).text(ids)
-    return Trace(written, tuple(steps), tuple(wanted), engine.described, engine.info.vocab_size, result)
+    names = _Names(engine)
+    read: list[int] = []
+    steps: list[TraceStep] = []
+    for part, pieces in zip(generation.parts, timed, strict=False):  # a part that wrote nothing may have no pieces
+        found = _steps(engine, call, part, pieces, wanted, top)
+        if found and read:
+            kept = next((i for i, (a, b) in enumerate(zip(read, part.prompt, strict=False)) if a != b), len(read))
+            found[0] = replace(found[0], before=names.text(part.prompt[kept:]))  # an end token is not kept
+        steps += found
+        read = [*part.prompt, *(token for piece, _ in pieces for token in piece.token_ids)]
+    prompt_text = names.text(generation.parts[0].prompt)
+    return Trace(prompt_text, tuple(steps), tuple(wanted), engine.described, engine.info.vocab_size, result)
 
 
 def _layers(asked: Sequence[int] | int, deepest: int) -> list[int]:
@@ -182,7 +194,7 @@ def _layers(asked: Sequence[int] | int, deepest: int) -> list[int]:
     return sorted({round(deepest * (i + 1) / count) for i in range(count)})
 
 
-def _steps(engine: LocalEngine, call: Any, prompt: list[int], timed: list[tuple[Piece, float]],
+def _steps(engine: LocalEngine, call: Any, part: Part, timed: list[tuple[Piece, float]],
            layers: list[int], top: int) -> list[TraceStep]:
     from constrained.decoder.look import look
 
@@ -192,9 +204,9 @@ def _steps(engine: LocalEngine, call: Any, prompt: list[int], timed: list[tuple[
     seconds = [taken / len(piece.token_ids) for piece, taken in timed for _ in piece.token_ids]
     names = _Names(engine)
     steps = []
-    matcher = engine.matcher(call)
-    sampler = engine.scheduler.sampler(call.params, forced, constrained=matcher is not None)
-    seen = look(engine.scheduler.model, prompt, output, matcher=matcher, layers=layers, top=top, sampler=sampler,
+    matcher = None if part.thinking else engine.matcher(call)
+    sampler = engine.scheduler.sampler(part.params, forced, constrained=matcher is not None)
+    seen = look(engine.scheduler.model, part.prompt, output, matcher=matcher, layers=layers, top=top, sampler=sampler,
                 passes=_passes(timed))
     for i, one in enumerate(seen):
         steps.append(TraceStep(
@@ -205,7 +217,7 @@ def _steps(engine: LocalEngine, call: Any, prompt: list[int], timed: list[tuple[
             one.rules, one.complete, round(seconds[i], 6), round(one.mask_seconds, 8),
             tuple(Choice(names.written(t), _rounded(p)) for t, p in one.lens),
             tuple(_stage(stage, names, top if stage is one.stages[-1] else STAGE_TOP) for stage in one.stages),
-            steered[i]))
+            steered[i], part.thinking))
     return steps
 
 

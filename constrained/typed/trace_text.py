@@ -38,8 +38,12 @@ def _lines(trace: Trace) -> Iterator[str]:
         yield f"sampler: {', '.join(chain)}; in brackets: the token's share of what was left, and how many that were"
     yield ""
     yield f"{'token':<{WIDTH}} {'p':>6} {'raw':>6} {'cut':>6} {'allowed':>8}  {'ms':>6}  place and alternatives"
-    for forced, run in groupby(trace.steps, key=lambda step: step.forced):
+    for (forced, thinking), run in groupby(trace.steps, key=lambda step: (step.forced, step.thinking)):
         steps = list(run)
+        if steps[0].before:
+            yield f"{_shown(steps[0].before)}  written by the library: the answer begins"
+        elif thinking and steps[0] is trace.steps[0]:
+            yield "think section, which no grammar holds:"
         if forced:
             text = "".join(step.text for step in steps)
             milliseconds = sum(step.seconds for step in steps) * 1e3

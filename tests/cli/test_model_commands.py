@@ -66,6 +66,17 @@ def test_lines_go_on_where_they_stopped(run: CommandLine, tmp_path: Path) -> Non
     assert run(*options)[0] == 2
 
 
+def test_lines_end_where_jsonl_says(run: CommandLine, tmp_path: Path) -> None:
+    """JSON texts may hold U+2028, U+0085 and other line ends as they are; a byte order mark is no text."""
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text('\ufeff{"text": "one\u2028two\u0085three"}\r\n"four"', encoding="utf-8")
+    assert run("extract", "--schema", SCHEMA, "--jsonl", source, target, "--max-tokens", "40")[0] == 0
+    assert len(target.read_text(encoding="utf-8").splitlines()) == 2
+    source.write_text("", encoding="utf-8")
+    target.unlink()
+    assert run("extract", "--schema", SCHEMA, "--jsonl", source, target)[0] == 0
+
+
 @pytest.mark.parametrize(("line", "message"), [("", "empty"), ("{", "no JSON"), ("3", "neither"),
                                                ('{"x": 1}', "no field")])
 def test_wrong_lines_are_named(run: CommandLine, tmp_path: Path, line: str, message: str) -> None:
@@ -100,6 +111,9 @@ def test_trace(run: CommandLine, tmp_path: Path) -> None:
     assert run("trace", "hello", "--choice", "yes", "-o", data, "--layers", "0")[0] == 0
     written: dict[str, Any] = json.loads(data.read_text(encoding="utf-8"))
     assert "".join(step["text"] for step in written["steps"]).startswith("yes")
+    assert run("trace", "hello", "--choice", "yes", "-o", data, "--layers", "0", "--thinking", "3")[0] == 0
+    written = json.loads(data.read_text(encoding="utf-8"))
+    assert sum(step["thinking"] for step in written["steps"]) <= 3 and written["steps"][0]["thinking"]
 
 
 def test_bench(run: CommandLine, tmp_path: Path) -> None:

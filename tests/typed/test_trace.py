@@ -14,7 +14,7 @@ pytest.importorskip("torch")
 pytest.importorskip("pydantic")
 
 import constrained as cd
-from constrained.typed.errors import PromptError, SourceError
+from constrained.typed.errors import SourceError
 from constrained.typed.trace import trace
 from constrained.typed.trace_text import summary
 
@@ -126,8 +126,30 @@ def test_as_text(tiny: Any) -> None:
     assert not seen.layers and all(not step.lens for step in seen.steps)
 
 
+@pytest.mark.parametrize("kind", [dict[Literal["a", "b"], int], None])
+def test_a_generation_that_thinks_first(tiny: Any, tmp_path: Path, kind: Any) -> None:
+    options = {"thinking": 6, "max_tokens": 40, "temperature": 1.0, "seed": 4, "top_k": 20}
+    seen = trace(tiny, "hello", kind, layers=1, **options)
+    assert seen.result.text == tiny.generate("hello", kind, **options).text
+    thought = [step for step in seen.steps if step.thinking]
+    answer = seen.steps[len(thought):]
+    assert thought and answer and not any(step.thinking for step in answer)  # thoughts come first
+    assert len(seen.steps) == seen.result.usage.output_tokens
+    assert seen.prompt.endswith("<think>\n") and not any(step.before for step in seen.steps if step is not answer[0])
+    assert answer[0].before.endswith("</think>\n\n")
+    assert "".join(step.text for step in thought).startswith(seen.result.reasoning)
+    assert all(step.removed_mass == 0 and not step.rules for step in thought)
+    for step in answer:
+        assert (step.allowed < seen.vocab_size) == (kind is not None)
+        if not step.forced:  # drawn from what the sampler left of this prompt's own probabilities
+            assert [stage.name for stage in step.stages] == ["top_k 20"]
+            assert step.stages[-1].probability > 0 or step.steered
+    assert [step.token_id for step in answer] == list(seen.result.token_ids)
+    assert "think section" in str(seen) and "the answer begins" in str(seen)
+    data = json.loads(seen.save(tmp_path / "trace.json").read_text(encoding="utf-8"))
+    assert [step["thinking"] for step in data["steps"]] == [step.thinking for step in seen.steps]
+
+
 def test_what_cannot_be_traced(tiny: Any) -> None:
-    with pytest.raises(PromptError, match="thinks first"):
-        trace(tiny, "hello", int, thinking=True)
     with pytest.raises(SourceError, match="the model itself"):
         trace(cd.LLM("http://127.0.0.1:9/v1", model="m"), "hello", int)

@@ -12,8 +12,10 @@ const slowest = Math.max(1e-9, ...steps.map(s => s.seconds));
 let at = -1;
 steps.forEach((step, i) => {
   const news = step.wanted.length && !step.wanted[0].allowed;
-  const span = make('span', step.text.replace(/\n/g, '\u21b5\n') || '\u2205', (step.forced ? 'forced ' : '') +
-    (step.steered ? 'steered ' : '') + (news ? 'news' : ''));
+  const marked = text => text.replace(/\n/g, '\u21b5\n');
+  const span = make('span', marked(step.text) || '\u2205', (step.forced ? 'forced ' : '') +
+    (step.steered ? 'steered ' : '') + (step.thinking ? 'thought ' : '') + (news ? 'news' : ''));
+  span.dataset.before = marked(step.before);
   span.style.background = colour(step.probability);
   span.title = `${percent(step.probability)} under the mask, ${percent(step.raw_probability)} before`;
   span.onclick = () => select(i);
@@ -67,6 +69,8 @@ function select(i) {
   fact('tokens allowed', `${step.allowed.toLocaleString('en')} of ${trace.vocab_size.toLocaleString('en')}`);
   if (step.rules.length) fact('rules here', step.rules.slice(0, 8).join(', ') + (step.rules.length > 8 ? ' \u2026' : ''));
   if (step.steered) fact('token limit', 'took this token so that the text can still end whole');
+  if (step.thinking) fact('think section', 'no grammar holds it');
+  if (step.before) fact('before it', 'the library wrote ' + shown(step.before));
   if (step.complete) fact('end', 'the text could have ended here');
   fact('time', `${(1e3 * step.seconds).toFixed(2)} ms, mask ${(1e6 * step.mask_seconds).toFixed(1)} \u00b5s`);
   detail.append(facts, make('h2', 'Likeliest under the mask'), table(step.alternatives, 1));
