@@ -43,6 +43,8 @@ QUICK = 4_000
 VARIANTS = 4
 """Ways to one state of relaxed that a search for a short end follows."""
 
+Words = np.ndarray[Any, np.dtype[np.uint32]]
+_NO_WORDS: Words = np.zeros(0, dtype=np.uint32)
 _NO_BYTES: frozenset[int] = frozenset()
 _OPENING = frozenset(b"[{")
 _BYTES = [bytes((value,)) for value in range(256)]
@@ -84,7 +86,7 @@ class DistinctAutomaton:
         self.first: dict[int, frozenset[int]] = {}
         self.byte_sets: dict[frozenset[int], frozenset[int]] = {}  # few different ones for many states
         self.lives: dict[tuple[int, int], bool] = {}
-        self.banned: dict[int, tuple[int, list[int]]] = {}  # of each state: how many are allowed, and who is not
+        self.banned: dict[int, tuple[int, Words, Words]] = {}
         self.begin = self._handle(self.relaxed.start(), ((0, self.exact.start()),))
 
     # ---- states --------------------------------------------------------------------------------------
@@ -202,8 +204,8 @@ class DistinctAutomaton:
 
     # ---- masks ---------------------------------------------------------------------------------------
 
-    def _banned(self, handle: int) -> tuple[int, list[int]]:
-        """How many tokens the mask allows, and those of relaxed's mask that it does not."""
+    def _banned(self, handle: int) -> tuple[int, Words, Words]:
+        """How many tokens the mask allows; which words of relaxed's it changes, and the bits it keeps of them."""
         known = self.banned.get(handle)
         if known is not None:
             return known
@@ -211,17 +213,21 @@ class DistinctAutomaton:
         bits = np.zeros((1, self.words), dtype=np.int32)
         count = self.relaxed.fill(row, bits, 0)
         allowed = bits[0].view(np.uint32)
-        doubtful = allowed & self._doubtful(pairs)
-        banned = {i for i in ids_of(doubtful) if not self._survives(pairs, i)}
+        dead = [i for i in ids_of(allowed & self._doubtful(pairs)) if not self._survives(pairs, i)]
         if any(not self.reader.outlook(reader).calm for reader, _ in pairs):
-            banned |= {i for i in self._walked(pairs) if allowed[i >> 5] >> np.uint32(i & 31) & 1}
+            dead += self._walked(pairs)
         if self.relaxed.complete(row) and not self._complete(pairs):
-            banned |= {i for i in self.stop_ids if allowed[i >> 5] >> np.uint32(i & 31) & 1
-                       and not self.relaxed.next(row, i)}
-        known = self.banned[handle] = (count - len(banned), sorted(banned))
+            dead += [i for i in self.stop_ids if not self.relaxed.next(row, i)]
+        known = (count, _NO_WORDS, _NO_WORDS)
+        if dead:
+            banned = allowed & self.texts.row(dead)
+            places = banned.nonzero()[0]
+            gone = banned[places]
+            known = (count - int(np.unpackbits(gone.view(np.uint8)).sum()), places.astype(np.uint32), ~gone)
+        self.banned[handle] = known
         return known
 
-    def _doubtful(self, pairs: Pairs) -> np.ndarray[Any, np.dtype[np.uint32]]:
+    def _doubtful(self, pairs: Pairs) -> Words:
         """Tokens that have to be tried: they begin a second item, or go on behind blanks."""
         texts = self.texts
         readers = [reader for reader, _ in pairs if reader]
@@ -346,11 +352,10 @@ class DistinctAutomaton:
             if not row:
                 bitmask[index] = 0
                 return 0
-            count, banned = self._banned(handle)
+            count, places, kept = self._banned(handle)
             self.relaxed.fill(row, bitmask, index)
-            for i in banned:
-                word = int(bitmask[index, i >> 5]) & 0xFFFFFFFF & ~(1 << (i & 31))
-                bitmask[index, i >> 5] = word - (1 << 32) if word >= 1 << 31 else word
+            if len(places):
+                bitmask[index, places] &= kept.view(np.int32)
             return count
 
     def allowed_count(self, handle: int) -> int:
@@ -364,8 +369,9 @@ class DistinctAutomaton:
             row, _ = self._of(handle)
             if not row:
                 return []
-            without = set(self._banned(handle)[1])
-            return [i for i in self.relaxed.allowed_ids(row) if i not in without]
+            _, places, kept = self._banned(handle)
+            lost = dict(zip(places.tolist(), kept.tolist(), strict=True))
+            return [i for i in self.relaxed.allowed_ids(row) if i >> 5 not in lost or lost[i >> 5] >> (i & 31) & 1]
 
     def known(self, handle: int) -> bool:
         """Whether the mask is already built."""
@@ -455,7 +461,7 @@ class DistinctAutomaton:
     def memory(self) -> int:
         """Bytes held, about."""
         own = 300 * len(self.states) + 200 * (len(self.taken) + len(self.stepped) + len(self.lives))
-        own += sum(100 + 32 * len(ids) for _, ids in self.banned.values()) + 2_000 * len(self.first)
+        own += sum(400 + 8 * len(places) for _, places, _ in self.banned.values()) + 2_000 * len(self.first)
         return self.relaxed.memory() + self.exact.memory() + self.reader.memory() + own
 
     def counts(self) -> tuple[int, int, int, int, int]:

@@ -44,23 +44,24 @@ class VocabularyTexts:
         self._offsets = offsets = np.asarray(info.token_offsets)
         lengths = offsets[1:] - offsets[:-1]
         second = [i for i in self._holding(text, b",") if _SECOND.search(info.token_bytes(i))]
-        self.second = self._row(second)
-        self.second_behind_quote = self._row([i for i in second if _SECOND_BEHIND_QUOTE.search(info.token_bytes(i))])
-        self.second_behind_bracket = self._row(
+        self.second = self.row(second)
+        self.second_behind_quote = self.row([i for i in second if _SECOND_BEHIND_QUOTE.search(info.token_bytes(i))])
+        self.second_behind_bracket = self.row(
             [i for i in second if _SECOND_BEHIND_BRACKET.search(info.token_bytes(i))])
         blanks = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(_IsBlank[text])))
         number = blanks[offsets[1:]] - blanks[offsets[:-1]]
         some = lengths > 0
         first_blank = np.zeros(info.vocab_size, dtype=np.bool_)
         first_blank[some] = _IsBlank[text[offsets[:-1][some]]] == 1
-        self.blank_then_more = self._row((first_blank & (number < lengths)).nonzero()[0])
+        self.blank_then_more = self.row((first_blank & (number < lengths)).nonzero()[0])
 
     def _holding(self, text: np.ndarray[Any, np.dtype[np.uint8]], byte: bytes) -> list[int]:
         places = (text == byte[0]).nonzero()[0]
         found = np.unique(np.searchsorted(self._offsets, places, side="right") - 1)
         return [int(i) for i in found]
 
-    def _row(self, ids: Any) -> Words:
+    def row(self, ids: Any) -> Words:
+        """The bits of ``ids``."""
         bits = np.zeros(self.words * 32, dtype=np.uint8)
         bits[ids] = 1
         return np.packbits(bits, bitorder="little").view(np.uint32)
