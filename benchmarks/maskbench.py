@@ -35,7 +35,7 @@ from typing import Any
 import llguidance
 import numpy as np
 from conformance import maskbench_schemas, shared_dir
-from measure import machine
+from measure import machine, progress
 from peers import Engine, Llguidance, Ours, Refused, Vocabulary, XGrammar, load_vocabulary
 
 import constrained as cd
@@ -49,7 +49,7 @@ class Times:
     """What one engine did; microseconds."""
 
     label: str
-    tokens: list[np.ndarray] = field(default_factory=list)  # one array a schema
+    tokens: dict[str, np.ndarray] = field(default_factory=dict)  # by schema
     first: dict[str, float] = field(default_factory=dict)
     first_cpu: dict[str, float] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
@@ -130,6 +130,7 @@ def xgrammar_worker(path: Path, clock: str, pipe: Connection) -> None:
     engine.compile('{"type": "object"}')
     gc.collect()
     gc.freeze()
+    pipe.send("ready")
     while True:
         try:
             text, instances = pipe.recv()
@@ -159,6 +160,7 @@ class Apart:
                 target=xgrammar_worker, args=(self.path, self.clock, other), daemon=True)
             self.process.start()
             other.close()
+            self.pipe.recv()  # loading its vocabulary is no schema's time
         self.pipe.send((text, instances))
         try:
             if self.pipe.poll(self.patience):
@@ -190,7 +192,7 @@ def run(vocabulary: Vocabulary, schemas: list[tuple[str, Any, list[tuple[Any, bo
     rng = random.Random(0)
     gc.collect()
     gc.freeze()
-    for name, schema, tests in schemas:
+    for name, schema, tests in progress(schemas, "schemas"):
         text = json.dumps(schema)
         instances = [(vocabulary.encode(json.dumps(value, ensure_ascii=False)), valid) for value, valid in tests]
         for times, engine in rng.sample(engines, len(engines)):
@@ -207,7 +209,7 @@ def run(vocabulary: Vocabulary, schemas: list[tuple[str, Any, list[tuple[Any, bo
                 times.refused[name] = found
                 continue
             times.first[name], times.first_cpu[name], taken, rejected, accepted = found
-            times.tokens.append(np.array(taken))
+            times.tokens[name] = np.array(taken)
             if rejected:
                 times.rejected.append(name)
             if accepted:
@@ -223,14 +225,23 @@ def percentiles(values: np.ndarray) -> str:
     return f"{values.mean():,.1f} | {p50:,.2f} | {p99:,.0f} | {p999:,.0f} | {values.max():,.0f} |"
 
 
-def report(found: list[Times], slowest: int) -> None:
-    """Two Markdown tables and what was not taken."""
-    print("Mask and accept, microseconds a token:\n")
+def token_table(found: list[Times], names: set[str] | None) -> None:
+    """Mask and accept over the schemas ``names`` (None: all that the engine compiles)."""
     print("| engine | mean | p50 | p99 | p99.9 | max | tokens | schemas |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for one in found:
-        all_tokens = np.concatenate(one.tokens) if one.tokens else np.zeros(0)
-        print(f"| {one.label} | {percentiles(all_tokens)} {len(all_tokens):,} | {len(one.first)} |")
+        taken = [tokens for name, tokens in one.tokens.items() if names is None or name in names]
+        values = np.concatenate(taken) if taken else np.zeros(0)
+        print(f"| {one.label} | {percentiles(values)} {len(values):,} | {len(taken)} |")
+
+
+def report(found: list[Times], slowest: int) -> None:
+    """Markdown tables of both times, and what was not taken."""
+    common = set.intersection(*(set(one.first) for one in found)) if found else set()
+    print("Mask and accept, microseconds a token:\n")
+    token_table(found, None)
+    print(f"\nThe same over the {len(common)} schemas that all of them compile:\n")
+    token_table(found, common)
     print("\nFirst mask (schema text to the mask of the empty text), microseconds:\n")
     print("| engine | mean | p50 | p99 | p99.9 | max | CPU mean | over 50 ms | refused | too slow "
           "| rejects a valid instance | accepts an invalid one |")
@@ -240,7 +251,6 @@ def report(found: list[Times], slowest: int) -> None:
         cpu = np.mean(list(one.first_cpu.values())) if one.first_cpu else 0.0
         print(f"| {one.label} | {percentiles(first)} {cpu:,.1f} | {int((first > 50_000).sum())} | {len(one.refused)} "
               f"| {len(one.hung)} | {len(one.rejected)} | {len(one.accepted)} |")
-    common = set.intersection(*(set(one.first) for one in found)) if found else set()
     print(f"\nThe same over the {len(common)} schemas that all of them compile: first mask, mean microseconds\n")
     print("| engine | mean | CPU mean |\n| --- | --- | --- |")
     for one in found:

@@ -14,14 +14,27 @@ import os
 import platform
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from peers import Engine, Refused
+from rich.console import Console
+from rich.progress import Progress
 
-__all__ = ["Contestant", "Result", "clock_cost", "machine", "race", "table"]
+__all__ = ["Contestant", "Result", "clock_cost", "machine", "progress", "race", "table"]
+
+T = TypeVar("T")
+
+
+def progress(items: Sequence[T], label: str) -> Iterator[T]:
+    """``items`` with a bar on stderr, drawn between them: a thread that draws would be in the times."""
+    with Progress(console=Console(stderr=True), auto_refresh=False) as bar:
+        task = bar.add_task(label, total=len(items))
+        for item in items:
+            yield item
+            bar.update(task, advance=1, refresh=True)
 
 
 @dataclass
@@ -63,7 +76,7 @@ def race(contestants: Sequence[Contestant], texts: Sequence[list[int]], repeats:
     gc.collect()
     gc.disable()
     try:
-        for _ in range(repeats):
+        for repeat in range(repeats):
             again()
             compiled: list[Any] = [None] * len(order)
             for i, one in enumerate(contestants):
@@ -86,7 +99,7 @@ def race(contestants: Sequence[Contestant], texts: Sequence[list[int]], repeats:
             cpu = [0] * len(order)
             wall = [0] * len(order)
             rejected = [0] * len(order)
-            for at, ids in enumerate(texts):
+            for at, ids in enumerate(progress(texts, f"run {repeat + 1} of {repeats}")):
                 rng.shuffle(order)
                 for i in order:
                     if compiled[i] is None or results[i].stopped:
