@@ -104,10 +104,11 @@ class Admission:
             raise RequestError(f"a prompt of {len(prompt)} tokens leaves no room in a cache of {max_len}",
                                hint="shorten it, or make the cache longer")
         params = request.params
-        named = (*prompt, *params.stop_token_ids, *(i for i, _ in params.bias_items))
-        wrong = next((token for token in named if not 0 <= token < vocab_size), None)
-        if wrong is not None:
-            raise RequestError(f"token id {wrong} is out of range: the model has {vocab_size}")
+        biased = [i for i, _ in params.bias_items]
+        for where, named in (("prompt", prompt), ("stop_token_ids", params.stop_token_ids), ("logit_bias", biased)):
+            wrong = next((token for token in named if not 0 <= token < vocab_size), None)
+            if wrong is not None:
+                raise RequestError(f"{where}: token id {wrong} is out of range: the model has {vocab_size}")
         if request.matcher is not None and params.ignore_eos:
             raise RequestError("ignore_eos with a constraint: the grammar ends the output")
         if request.matcher is not None and params.max_tokens == 0:

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from constrained.decoder.request import TokenEvent
 from constrained.decoder.service import RequestHandle
 from constrained.server.chat_request import ChatRequest, read_chat
-from constrained.server.choices import Call, Choice, failure, logprob_entries, usage_of
+from constrained.server.choices import FAILED, Call, Choice, failure, first_events, logprob_entries, usage_of
 from constrained.server.deltas import Delta
 from constrained.server.engine import Engine
 from constrained.server.fields import parse_body
@@ -44,7 +44,7 @@ async def chat_completions(request: Request, engine: Engine, request_id: str) ->
     if chat.stream:
         try:
             async with Watch(request.receive, handle.cancel):
-                first = await answer.first()
+                first = await first_events(handle)
         except BaseException:
             handle.cancel()
             raise
@@ -74,20 +74,12 @@ class _Answer:
         """The client hung up."""
         self.engine.metrics.disconnects += 1
 
-    async def first(self) -> list[TokenEvent]:
-        """The first events. Raises :class:`ApiError` where the request fails at once."""
-        events = await self.handle.next_events()
-        for event in events:
-            if event.finish_reason in ("error", "cancelled") and not event.text:
-                raise await failure(self.handle, event.index)
-        return events
-
     async def whole(self) -> dict[str, Any]:
         """The answer in one piece. Raises :class:`ApiError`."""
         while events := await self.handle.next_events():
             for event in events:
                 self.choices[event.index].take(event)
-                if event.finish_reason in ("error", "cancelled"):
+                if event.finish_reason in FAILED:
                     raise await failure(self.handle, event.index)
         return {**self.head, "choices": [self._choice(i, choice) for i, choice in enumerate(self.choices)],
                 "usage": self._usage(), **report_of(self.relaxed)}
@@ -143,7 +135,7 @@ class _Answer:
                         continue
                     parts.append(_chunk(head, tail, event.index, _delta(choice, delta), logprobs))
                     logprobs = None
-                if event.finish_reason in ("error", "cancelled"):
+                if event.finish_reason in FAILED:
                     error = await failure(self.handle, event.index)
                     parts.append(f"data: {json.dumps(error.body())}\n\n")
                     yield "".join(parts).encode()

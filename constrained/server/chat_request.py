@@ -21,7 +21,7 @@ KNOWN = SAMPLING_FIELDS | CONSTRAINT_FIELDS | {
     "model", "messages", "stream", "stream_options", "logprobs", "top_logprobs", "tools", "tool_choice",
     "parallel_tool_calls", "functions", "function_call", "reasoning_effort", "user", "metadata", "store",
     "chat_template_kwargs", "service_tier", "safety_identifier", "prompt_cache_key", "prompt_cache_options",
-    "verbosity", "modalities", "include_reasoning"}
+    "verbosity", "modalities", "prediction", "include_reasoning"}
 
 TEMPLATE_SWITCHES = frozenset({"enable_thinking", "thinking", "reasoning_effort"})
 """What a request may hand to the chat template."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from constrained.decoder.logprobs import TokenLogprob
@@ -13,7 +13,10 @@ from constrained.server.engine import Engine
 from constrained.server.problems import ApiError, from_library
 from constrained.toolcalls import ArgumentsDelta, ReasoningDelta, TextDelta, ToolCallEnd, ToolCallStart
 
-__all__ = ["Call", "Choice", "failure", "logprob_entries", "usage_of"]
+__all__ = ["FAILED", "Call", "Choice", "failure", "first_events", "logprob_entries", "refuse_failed", "usage_of"]
+
+FAILED = ("error", "cancelled")
+"""How outputs end that are no answers."""
 
 NEVER = -9999.0
 """Log-probability of what cannot happen: JSON has no infinity."""
@@ -93,6 +96,20 @@ class Choice:
             self.calls[delta.index].arguments += delta.text
         elif isinstance(delta, ToolCallEnd):
             self.calls[delta.index].arguments = delta.arguments
+
+
+async def first_events(handle: RequestHandle) -> list[TokenEvent]:
+    """The first events of a request. Raises :class:`ApiError` where it fails before any text."""
+    events = await handle.next_events()
+    await refuse_failed(handle, events)
+    return events
+
+
+async def refuse_failed(handle: RequestHandle, events: Iterable[TokenEvent]) -> None:
+    """Raises :class:`ApiError` where one of the first events is a failure without text: no stream has begun yet."""
+    for event in events:
+        if event.finish_reason in FAILED and not event.text:
+            raise await failure(handle, event.index)
 
 
 async def failure(handle: RequestHandle, index: int) -> ApiError:

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from constrained.decoder.logprobs import TokenLogprob
 from constrained.decoder.request import TokenEvent
 from constrained.decoder.service import RequestHandle
-from constrained.server.choices import NEVER, Choice, failure, usage_of
+from constrained.server.choices import FAILED, NEVER, Choice, failure, refuse_failed, usage_of
 from constrained.server.compiling import Compiled
 from constrained.server.deltas import PlainReader
 from constrained.server.engine import Engine
@@ -138,8 +138,7 @@ class _Answer:
                 task.cancel()
         for handle, task in zip(self.handles, tasks, strict=True):
             event = task.result() if task.done() and not task.cancelled() else None
-            if event is not None and event.finish_reason in ("error", "cancelled") and not event.text:
-                raise await failure(handle, event.index)
+            await refuse_failed(handle, () if event is None else (event,))
 
     async def whole(self) -> dict[str, Any]:
         """The answer in one piece. Raises :class:`ApiError`."""
@@ -148,7 +147,7 @@ class _Answer:
                 for event in events:
                     self.choices[p * self.n + event.index].take(event)
                     self._scored[p * self.n + event.index] += event.prompt_logprobs
-                    if event.finish_reason in ("error", "cancelled"):
+                    if event.finish_reason in FAILED:
                         raise await failure(handle, event.index)
         found = [{"index": i, "text": self._echoes[i // self.n] + choice.text,
                   "logprobs": self._logprobs(i, choice.logprobs, self._scored[i]) if self.logprobs else None,
@@ -175,7 +174,7 @@ class _Answer:
                     index = p * self.n + event.index
                     choice = self.choices[index]
                     choice.take(event)
-                    ended = event.finish_reason in ("error", "cancelled")
+                    ended = event.finish_reason in FAILED
                     if not self._told[index]:
                         self._told[index] = True
                         scored = self._logprobs(index, (), event.prompt_logprobs) if self.logprobs else None

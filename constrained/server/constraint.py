@@ -46,8 +46,8 @@ class Constraint:
 def build_grammar(constraint: Constraint, limits: Limits, info: TokenizerInfo) -> tuple[Grammar, list[Relaxed]]:
     """The grammar, and what of it was relaxed. Raises :class:`ConstrainedError` as the front ends do."""
     source, kind, layout = constraint.source, constraint.kind, constraint.layout
-    grammar = grammar_of_request(kind, source, layout=layout, relax=constraint.relax, strict_mode=False,
-                                 tokenizer_info=info, limits=limits)
+    grammar = grammar_of_request(kind, source, layout=layout, relax=constraint.relax, tokenizer_info=info,
+                                 limits=limits)
     if kind != "json_schema" or (not constraint.relax and '"format"' not in source):
         return grammar, []  # nothing else is relaxed without being asked for
     report = coverage(source, limits=limits, **LAYOUTS[layout])

@@ -20,6 +20,11 @@ CONSTRAINT_LIKE = re.compile(r"guid|gramm|regex|ebnf|gbnf|lark|schema|constrain|
                              r"logits_processor|template", re.IGNORECASE)
 """Unknown fields with such names are refused: whoever sends one counts on its being kept."""
 
+OUTPUT_LIKE = re.compile(r"allow|banned|_bans?\b|bad_words|forbid|suppress|force|bias|penalt|beam|mirostat|predict|max_|"
+                         r"min_|_tokens|length|truncat|echo|best_of|stop|sampl|temperature|top_|typical|seed|thinking|budget|"
+                         r"eos|web_search|audio|suffix|logprob|^n$", re.IGNORECASE)
+"""And such: names under which other engines take what changes the text that is written."""
+
 ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 MISSING: Any = object()
 
@@ -68,17 +73,23 @@ class Fields:
         """``key`` is there and not null."""
         return self.value.get(key) is not None
 
-    def check_known(self, known: frozenset[str], *, strict: bool = False) -> None:
-        """Refuse unknown fields that sound like a constraint, or with ``strict`` all."""
+    def check_known(self, known: frozenset[str], *, strict: bool = False,
+                    instead: str = "response_format or structured_outputs") -> None:
+        """Refuse unknown fields that sound like a constraint or change what is written, or with ``strict`` all.
+
+        ``instead``: where this endpoint takes constraints.
+        """
         for key in self.value:
             if key in known or self.value[key] is None:
                 continue
-            if strict or CONSTRAINT_LIKE.search(key):
+            like_constraint = CONSTRAINT_LIKE.search(key)
+            if strict or like_constraint or OUTPUT_LIKE.search(key):
                 shown = key if len(key) <= 60 else key[:57] + "..."
                 message = f"unknown field {self.name(shown)!r}"
-                if not strict:
-                    message += (", which is not ignored since it may be meant as a constraint; use response_format or "
-                                "structured_outputs")
+                if not strict and like_constraint:
+                    message += f", which is not ignored since it may be meant as a constraint; use {instead}"
+                elif not strict:
+                    message += ", which is not ignored since it may be meant to change what is written"
                 raise bad_request(message, self.name(shown), "unsupported_parameter")
 
     def text(self, key: str, default: str | None = None, *, limit: int | None = None) -> str | None:

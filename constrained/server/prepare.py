@@ -89,13 +89,15 @@ async def _find_culprit(engine: Engine, tools: Tools, chat: ChatRequest) -> None
     """Raise the error of the one tool whose schema or grammar is wrong, named by its field."""
     if chat.constraint is not None:
         await engine.grammar(chat.constraint)
-    for spec in tools.specs:
-        place = tools.places[spec.name]
+    alone = [Constraint("lark", tool.lark, param=tools.places[tool.name]) for tool in tools.customs.values()
+             if tool.lark is not None]
+    alone += [Constraint("json_schema", json.dumps(spec.schema), param=tools.places[spec.name]) for spec in tools.specs]
+    for constraint in alone:
         try:
-            await engine.grammar(Constraint("json_schema", json.dumps(spec.schema), param=place))
+            await engine.grammar(constraint)
         except ApiError as error:
             if error.status == 400:
                 error.code = "invalid_function_parameters"
             raise
         except ConstrainedError as error:
-            raise from_library(error, param=place) from None
+            raise from_library(error, param=constraint.param) from None

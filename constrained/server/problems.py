@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from constrained.decoder.budget import BudgetTooSmall
 from constrained.decoder.chat_template import ChatTemplateError
 from constrained.decoder.sampling_params import RequestError, SamplingError
 from constrained.decoder.service import QueueFullError, ServiceClosedError
@@ -21,6 +22,10 @@ __all__ = ["ApiError", "bad_request", "from_library"]
 
 TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 408: "timeout_error",
          413: "invalid_request_error", 429: "rate_limit_error", 503: "service_unavailable_error"}
+
+
+NAMED = ("prompt", "stop_token_ids", "logit_bias")
+"""Fields that the scheduler's own errors name."""
 
 
 class ApiError(Exception):
@@ -70,6 +75,10 @@ def from_library(error: BaseException, *, param: str | None = None, code: str | 
         return bad_request(str(error), param or "messages", code)
     if isinstance(error, RequestError) and "leaves no room" in str(error):
         return bad_request(str(error), param or "messages", "context_length_exceeded")
+    if isinstance(error, BudgetTooSmall):
+        return bad_request(str(error), param or "max_tokens", code)
+    if isinstance(error, RequestError) and param is None:
+        param = next((name for name in NAMED if str(error).startswith((f"{name}: ", f"the {name} "))), None)
     if isinstance(error, (RequestError, SamplingError, ConstrainedError)):
         return bad_request(str(error), param, code)
     return ApiError(500, "the server failed on this request; others are not concerned", code="internal_error")

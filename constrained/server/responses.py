@@ -19,7 +19,7 @@ from starlette.responses import Response
 from constrained.decoder.request import TokenEvent
 from constrained.decoder.service import RequestHandle
 from constrained.server.chat_request import ChatRequest
-from constrained.server.choices import Choice, failure, logprob_entries, usage_of
+from constrained.server.choices import FAILED, Choice, failure, first_events, logprob_entries, usage_of
 from constrained.server.engine import Engine
 from constrained.server.fields import Fields, parse_body
 from constrained.server.http import OWNER, EventStream, Watch, json_response, read_body
@@ -56,10 +56,7 @@ async def responses(request: Request, engine: Engine, request_id: str) -> Respon
     headers = report_headers(prepared.relaxed)
     try:
         async with Watch(request.receive, handle.cancel) as watch:
-            first = await handle.next_events()
-            for event in first:
-                if event.finish_reason in ("error", "cancelled") and not event.text:
-                    raise await failure(handle, event.index)
+            first = await first_events(handle)
             if not chat.stream:
                 body = await answer.whole(first)
     except BaseException:
@@ -107,7 +104,7 @@ class _Answer:
         while events:
             for event in events:
                 self._take(event)
-                if event.finish_reason in ("error", "cancelled"):
+                if event.finish_reason in FAILED:
                     raise await failure(self.handle, event.index)
             events = await self.handle.next_events()
         self.items.close("completed" if self.choice.finish_reason != "length" else "incomplete")
@@ -122,7 +119,7 @@ class _Answer:
             failed: ApiError | None = None
             for event in events:
                 found += self._take(event)
-                if event.finish_reason in ("error", "cancelled"):
+                if event.finish_reason in FAILED:
                     failed = await failure(self.handle, event.index)
                     break
             if failed is not None:

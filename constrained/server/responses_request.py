@@ -64,7 +64,7 @@ def input_items(fields: Fields, request_id: str) -> list[dict[str, Any]]:
 
 def read_responses(fields: Fields, settings: ServerSettings, before: Sequence[dict[str, Any]] = ()) -> ChatRequest:
     """``before``: the items of the conversation so far. Raises :class:`ApiError` naming the field that is wrong."""
-    fields.check_known(frozenset(KNOWN))
+    fields.check_known(frozenset(KNOWN), instead="text.format")
     for name in REFUSED:
         if fields.value.get(name):
             raise fields.wrong(name, "is not supported", "unsupported_parameter")

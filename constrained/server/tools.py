@@ -130,7 +130,8 @@ def constraint_format(constraint: Constraint) -> dict[str, Any]:
         if constraint.relax:
             raise bad_request(f"{constraint.param}: strict: false together with tools or reasoning is not supported",
                               constraint.param, "unsupported_parameter")
-        return {"type": "json_schema", "json_schema": json.loads(source)}
+        # as open as where it stands alone; the arguments of tools are closed
+        return {"type": "json_schema", "json_schema": json.loads(source), "strict_mode": False}
     if kind == "regex":
         return {"type": "regex", "pattern": source}
     if kind in ("ebnf", "lark"):

@@ -21,7 +21,7 @@ from constrained.errors import ConstrainedError, GrammarError
 from constrained.frontends.structural_tag.thinking import Thinking
 from constrained.toolcalls.parser import ToolCallParser
 from constrained.toolcalls.shapes import CallShape, HarmonyCalls, JsonCalls
-from constrained.toolcalls.shapes.base import Format, either, in_order, tag
+from constrained.toolcalls.shapes.base import Format, either, in_order, separated, tag
 from constrained.toolcalls.tools import Selection, ToolChoice, select_tools
 
 __all__ = ["ToolFormat", "detect_format", "format_names", "get_format", "register_format"]
@@ -108,8 +108,7 @@ class ToolFormat:
         if selection.required:
             if calls.once:
                 return either(tags)
-            return {"type": "tags_with_separator", "tags": tags, "separator": calls.separator, "at_least_one": True,
-                    "stop_after_first": selection.single}
+            return separated(tags, calls.separator, selection.single)
         if calls.at_start_only:
             return either([*tags, _not_beginning(calls.triggers[0], excludes), {"type": "const_string", "value": ""}])
         return {"type": "triggered_tags", "triggers": list(calls.triggers), "tags": tags, "excludes": excludes,

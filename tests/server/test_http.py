@@ -159,6 +159,14 @@ def test_paths(server, path: str, method: str, status: int) -> None:
         assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["message"]
 
 
+@pytest.mark.parametrize(("body", "param"), [
+    ({"logit_bias": {"999999": 1}}, "logit_bias"), ({"stop_token_ids": [999999]}, "stop_token_ids"),
+    ({"max_tokens": 2, "structured_outputs": {"choice": ["a long text that two tokens cannot spell"]}}, "max_tokens")])
+def test_what_only_the_decoder_knows_to_be_wrong_is_named(server, body: dict[str, Any], param: str) -> None:
+    status, answer = ask(server, chat(**body))
+    assert status == 400 and answer["error"]["param"] == param, answer
+
+
 def test_control_tokens_in_content_stay_text(server) -> None:
     text = "".join(CONTROL) + "<|im_start|>system"
     _, plain = ask(server, {"messages": [{"role": "user", "content": text}]}, "/tokenize")
@@ -314,6 +322,27 @@ def test_tools_beside_a_response_format(server) -> None:
         assert json.loads(message["tool_calls"][0]["function"]["arguments"]) == {"q": "a"}
     else:
         assert json.loads(message["content"]) == {"b": 1}
+
+
+def test_tools_have_no_undeclared_arguments(server) -> None:
+    """Clients that send neither strict nor additionalProperties call functions with what comes: only what they know."""
+    empty = {"type": "function", "function": {"name": "now", "parameters": {"type": "object", "properties": {}}}}
+    status, answer = ask(server, chat(max_tokens=80, temperature=1.0, seed=3, tools=[empty], tool_choice="required",
+                                      parallel_tool_calls=False))
+    assert status == 200, answer
+    assert json.loads(answer["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"]) == {}
+    spoken = {"type": "function", "function": {"name": "f", "parameters": {
+        "type": "object", "properties": {}, "additionalProperties": {"enum": [1]}, "minProperties": 1}}}
+    status, answer = ask(server, chat(max_tokens=80, tools=[spoken], tool_choice="required", parallel_tool_calls=False))
+    assert status == 200, answer
+    assert set(json.loads(answer["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"]).values()) == {1}
+
+
+def test_a_wrong_grammar_of_a_custom_tool_is_named(server) -> None:
+    tools = [{"type": "custom", "custom": {"name": name, "format": {"type": "grammar", "grammar": {
+        "syntax": "lark", "definition": text}}}} for name, text in (("good", 'start: "a"'), ("bad", "start: A"))]
+    status, answer = ask(server, chat(tools=tools))
+    assert status == 400 and answer["error"]["param"] == "tools[1].custom.format.grammar.definition", answer
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -50,7 +50,17 @@ def test_fields_that_sound_like_a_constraint_are_not_ignored(key: str) -> None:
     assert error.param == key and error.code == "unsupported_parameter"
 
 
+@pytest.mark.parametrize("key", ["bad_words", "allowed_token_ids", "best_of", "echo", "n_predict", "repeat_penalty",
+                                 "length_penalty", "max_new_tokens", "use_beam_search", "mirostat", "token_bias",
+                                 "truncate_prompt_tokens", "web_search_options", "audio", "enable_thinking", "top_a",
+                                 "prompt_logprobs"])
+def test_fields_that_change_what_is_written_are_not_ignored(key: str) -> None:
+    error = refused(read_chat, Fields({"messages": [USER], key: 1}), SETTINGS)
+    assert error.param == key and error.code == "unsupported_parameter"
+
+
 def test_other_unknown_fields_are_ignored() -> None:
+    read_chat(Fields({"messages": [USER], "prediction": {"type": "content", "content": "x"}}), SETTINGS)
     read_chat(Fields({"messages": [USER], "store": True, "frobnicate": 1, "grammar": None}), SETTINGS)
 
 
@@ -193,9 +203,12 @@ def test_tool_choices() -> None:
     ({"input": "x", "conversation": "r"}, "conversation"), ({"input": "x", "background": True}, "background"),
     ({"input": "x", "text": {"format": {"type": "json_schema"}}}, "text.format.schema"),
     ({"input": "x", "chat_template_kwargs": {"chat_template": "{{1/0}}"}}, "chat_template_kwargs.chat_template"),
-    ({"input": "x", "grammar": "x"}, "grammar")])
+    ({"input": "x", "grammar": "x"}, "grammar"), ({"input": "x", "response_format": {}}, "response_format"),
+    ({"input": "x", "n": 2}, "n"), ({"input": "x", "max_tokens": 2}, "max_tokens")])
 def test_wrong_responses(body: dict[str, Any], param: str) -> None:
-    assert refused(read_responses, Fields(body), SETTINGS).param == param
+    error = refused(read_responses, Fields(body), SETTINGS)
+    assert error.param == param and ("text.format" in str(error)) == (param in ("grammar", "response_format") or
+                                                                      param.startswith("text.format"))
 
 
 def test_error_bodies() -> None:

@@ -24,7 +24,7 @@ from constrained.frontends.json_schema.given import Names, all_names
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.numbers import ANY_NUMBER, NumberShape
 from constrained.frontends.json_schema.objects import ANY_OTHERS, Cell, ObjectShape
-from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.frontends.json_schema.policy import DEFAULT_WHITESPACE, TextPolicy
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.spelling import json_literal
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
@@ -83,7 +83,9 @@ class Emitter:
         self.rules: dict[str, Expr] = {}
         self.names: dict[int | tuple[int, int], Reference] = {}
         self.meanings: dict[tuple[int, int], Reference] = {}  # by identity; the normaliser keeps the denotations alive
-        self.taken = {"ws", "root"}
+        most = policy.max_whitespace_cnt
+        whitespace = "ws" if most == DEFAULT_WHITESPACE else f"ws {'any' if most is None else most}"
+        self.taken = {whitespace, "root"}
         self.waiting: list[tuple[int, int, str]] = []
         self.keys: dict[str | tuple[str, ...], Expr] = {}
         self.members: dict[tuple[Any, int, int], Expr] = {}
@@ -99,9 +101,8 @@ class Emitter:
         self.depth = 0
         space: Expr = EMPTY
         if policy.any_whitespace:
-            space = Repeat(SPACE, 0, policy.max_whitespace_cnt)
-            self.rules["ws"] = space
-            space = Reference("ws")
+            self.rules[whitespace] = Repeat(SPACE, 0, most)
+            space = Reference(whitespace)  # parts of one structural tag share rules, and each may have its own
         self.space = space
         item, colon = policy.separators or ((", ", ": ") if policy.indent is None else (",", ": "))
         self.comma: Expr = Sequence((space, Literal(b","), space)) if policy.any_whitespace else Literal(item.encode())

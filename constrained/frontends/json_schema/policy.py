@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["TextPolicy"]
+__all__ = ["DEFAULT_WHITESPACE", "TextPolicy"]
+
+DEFAULT_WHITESPACE = 64
+"""Characters in one run of whitespace where nobody says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +22,7 @@ class TextPolicy:
     any_whitespace: bool = True
     """Any insignificant whitespace between tokens; False: exactly what ``separators`` and ``indent`` write."""
 
-    max_whitespace_cnt: int | None = 64
+    max_whitespace_cnt: int | None = DEFAULT_WHITESPACE
     """Characters in one run of whitespace; None: no bound."""
 
     indent: int | str | None = None

@@ -152,8 +152,9 @@ class _Compiler(TokenFormats):
         if policy is None:
             policy = self.policies[choices] = TextPolicy(max_whitespace_cnt=choices[0], property_order=choices[1])
         label = node.get("label")
+        strict = self.flag(node, "strict_mode", pointer) if "strict_mode" in node else self.contents.strict
         try:
-            return self.contents.schema(schema, style, policy, f"{label} " if isinstance(label, str) else "")
+            return self.contents.schema(schema, style, policy, f"{label} " if isinstance(label, str) else "", strict)
         except SchemaError as error:
             where = f"in the schema of {label}: " if isinstance(label, str) else ""
             if not where and self.inside:
@@ -248,7 +249,7 @@ _C = _Compiler
 KINDS: dict[str, tuple[Callable[[_Compiler, Any, str, Ends | None], Handler], tuple[str, ...], tuple[str, ...]]] = {
     "const_string": (_C.const_string, ("value",), ()),
     "json_schema": (_C.json_schema, ("json_schema",),
-                    ("style", "any_order", "max_whitespace_cnt", "excludes", "label")),
+                    ("style", "any_order", "max_whitespace_cnt", "excludes", "strict_mode", "label")),
     "qwen_xml_parameter": (_C.qwen_xml_parameter, ("json_schema",), ()),
     "regex": (_C.regex, ("pattern",), ("excludes",)),
     "grammar": (_C.grammar, ("grammar",), ("syntax",)),

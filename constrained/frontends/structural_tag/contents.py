@@ -50,7 +50,7 @@ class Contents:
         self.rules: dict[str, Expr] = {}
         self.parts: dict[Any, tuple[Expr, Any]] = {}
         self._first: dict[Any, Emitter] = {}
-        self._plain_objects: dict[TextPolicy, PlainObjects] = {}
+        self._plain_objects: dict[tuple[TextPolicy, bool], PlainObjects] = {}
         self._count = 0
 
     def name(self, base: str) -> str:
@@ -61,50 +61,55 @@ class Contents:
             name = f"{base} {self._count}"
         return name
 
-    def schema(self, schema: Any, style: str, policy: TextPolicy, prefix: str) -> Expr:
-        """The texts of a schema's values, as a reference to a rule. Raises ``SchemaError``."""
-        key = (id(schema), style, policy)
+    def schema(self, schema: Any, style: str, policy: TextPolicy, prefix: str, strict: bool) -> Expr:
+        """The texts of a schema's values, as a reference to a rule. Raises ``SchemaError``.
+
+        ``strict``: objects that say nothing about undeclared members have none.
+        """
+        key = (id(schema), style, policy, strict)
         known = self.parts.get(key)
         if known is None:
             # the object is kept: its identity is the key
-            known = self.parts[key] = (self._schema(schema, style, policy, prefix), schema)
+            known = self.parts[key] = (self._schema(schema, style, policy, prefix, strict), schema)
         return known[0]
 
-    def _schema(self, schema: Any, style: str, policy: TextPolicy, prefix: str) -> Expr:
+    def _schema(self, schema: Any, style: str, policy: TextPolicy, prefix: str, strict: bool) -> Expr:
         if style == "json" and policy.property_order == "schema":
-            found = members(schema, strict=self.strict)
+            found = members(schema, strict=strict)
             if found is not None:
                 name = self.name(prefix + "arguments")
                 self.rules[name] = EMPTY  # the name is taken
-                self.rules[name] = self._plain(policy).write(found)
+                self.rules[name] = self._plain(policy, strict).write(found)
                 return Reference(name)
-        return self._read(schema, style, policy, prefix)
+        return self._read(schema, style, policy, prefix, strict)
 
-    def _plain(self, policy: TextPolicy) -> PlainObjects:
+    def _plain(self, policy: TextPolicy, strict: bool) -> PlainObjects:
         """What writes the plain objects of a policy."""
-        known = self._plain_objects.get(policy)
+        known = self._plain_objects.get((policy, strict))
         if known is None:
-            if ("json", policy) not in self._first:
-                self._read(True, "json", policy, "any ")
-            known = self._plain_objects[policy] = PlainObjects(
-                self._first["json", policy], lambda schema, prefix: self._read(schema, "json", policy, prefix))
+            if ("json", policy, strict) not in self._first:
+                self._read(True, "json", policy, "any ", strict)
+            known = self._plain_objects[policy, strict] = PlainObjects(
+                self._first["json", policy, strict],
+                lambda schema, prefix: self._read(schema, "json", policy, prefix, strict))
         return known
 
-    def _read(self, schema: Any, style: str, policy: TextPolicy, prefix: str) -> Expr:
+    def _read(self, schema: Any, style: str, policy: TextPolicy, prefix: str, strict: bool) -> Expr:
         value, dialect, _ = read_document(schema, None, None, self.limits)
         policy = policy if dialect.float_integers else replace(policy, integer_as_float=False)
         normaliser = normalise_schema(value, dialect, self.limits, "error", True, None)
         try:
             root = normaliser.at(normaliser.document.root_place())
-            return self._emit(normaliser, style, policy, root, prefix)
+            return self._emit(normaliser, style, policy, root, prefix, strict)
         except UnsatisfiableGrammarError as error:
             raise UnsatisfiableSchemaError(str(error)) from None
 
-    def _emit(self, normaliser: Normaliser, style: str, policy: TextPolicy, root: int, prefix: str) -> Expr:
-        emitter = STYLES[style](normaliser, policy, strict=self.strict)
+    def _emit(self, normaliser: Normaliser, style: str, policy: TextPolicy, root: int, prefix: str,
+              strict: bool) -> Expr:
+        emitter = STYLES[style](normaliser, policy, strict=strict)
         if isinstance(emitter, RestyledEmitter):
             emitter.delimiters = self.delimiters
-        first = self._first.setdefault((style, policy), emitter)
+        first = self._first.setdefault((style, policy, strict), emitter)
         if first is emitter:
             # its own rules so far: whitespace
             self.rules.update({name: rule for name, rule in emitter.rules.items() if name not in self.rules})

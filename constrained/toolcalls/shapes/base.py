@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from constrained.toolcalls.source import Calls, Reading, Source
 from constrained.toolcalls.tools import ToolSpec
 
-__all__ = ["BLANK", "CallShape", "TaggedCalls", "arguments", "const", "either", "in_order", "many", "tag"]
+__all__ = ["BLANK", "CallShape", "TaggedCalls", "arguments", "const", "either", "in_order", "many", "separated", "tag"]
 
 Format = dict[str, Any]
 """A structural tag or a part of one."""
@@ -92,6 +92,12 @@ def many(part: Format) -> Format:
 def tag(begin: str, content: Format, end: str | list[str]) -> Format:
     """A tag."""
     return {"type": "tag", "begin": begin, "content": content, "end": end}
+
+
+def separated(tags: Sequence[Format], separator: str, single: bool = False) -> Format:
+    """At least one of the tags, ``separator`` between two; ``single``: exactly one."""
+    return {"type": "tags_with_separator", "tags": list(tags), "separator": separator, "at_least_one": True,
+            "stop_after_first": single}
 
 
 def arguments(tool: ToolSpec, style: str = "json") -> Format:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
-from constrained.toolcalls.shapes.base import Format, arguments, const, either, in_order, many, tag
+from constrained.toolcalls.shapes.base import Format, arguments, const, either, in_order, many, separated, tag
 from constrained.toolcalls.shapes.json_calls import stream_value
 from constrained.toolcalls.shapes.named import read_name
 from constrained.toolcalls.source import Calls, Reading, Source
@@ -73,8 +73,7 @@ class HarmonyCalls:
                                                       comment]
         called = self.tags(tools, single)
         if not required and not single:
-            return {"type": "tags_with_separator", "tags": [*before, final, *called], "separator": self.separator,
-                    "at_least_one": True}
+            return separated([*before, final, *called], self.separator)
         messages = many(in_order(either(before), const(self.separator)))
         if not required:
             last = [final, *called] if called else [final]
@@ -93,8 +92,7 @@ class HarmonyCalls:
         return in_order(many(in_order(thought, const(self.separator))), either(last))
 
     def _calls(self, called: list[Format], single: bool) -> Format:
-        return {"type": "tags_with_separator", "tags": called, "separator": self.separator, "at_least_one": True,
-                "stop_after_first": single}
+        return separated(called, self.separator, single)
 
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
         """All messages up to the end of the text."""

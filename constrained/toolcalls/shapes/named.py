@@ -11,7 +11,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 from constrained.errors import GrammarError
-from constrained.toolcalls.shapes.base import Format, TaggedCalls, arguments, tag
+from constrained.toolcalls.shapes.base import Format, TaggedCalls, arguments, separated, tag
 from constrained.toolcalls.shapes.json_calls import stream_value
 from constrained.toolcalls.source import Broken, Calls, Reading, Source
 from constrained.toolcalls.tools import NAME, ToolSpec
@@ -65,9 +65,7 @@ class NamedCalls(TaggedCalls):
                                  {"type": "sequence", "elements": [identity, middle, content]}, self.end))
         if not self.section[0]:
             return found
-        inside: Format = {"type": "tags_with_separator", "tags": found, "separator": self.separator,
-                          "at_least_one": True, "stop_after_first": single}
-        return [tag(self.section[0], inside, self.section[1])]
+        return [tag(self.section[0], separated(found, self.separator, single), self.section[1])]
 
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
         """A call, or a section of them."""

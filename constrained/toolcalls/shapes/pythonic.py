@@ -12,7 +12,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 from constrained.errors import GrammarError
-from constrained.toolcalls.shapes.base import Format, TaggedCalls, arguments, tag
+from constrained.toolcalls.shapes.base import Format, TaggedCalls, arguments, separated, tag
 from constrained.toolcalls.source import Broken, Calls, Reading, Source
 from constrained.toolcalls.strings import json_of, python_text
 from constrained.toolcalls.tools import ToolSpec
@@ -50,11 +50,8 @@ class PythonCalls(TaggedCalls):
             if not _IDENTIFIER.fullmatch(tool.name.encode()):
                 raise GrammarError(f"the tool {tool.name!r} cannot be called in Python",
                                    hint="a name of letters, digits, _ and dots, not beginning with a digit")
-        inside: Format = {
-            "type": "tags_with_separator", "separator": self.separator, "at_least_one": True,
-            "stop_after_first": single,
-            "tags": [tag(f"{tool.name}(", arguments(tool, "pythonic"), ")") for tool in tools]}
-        return [tag(self.begin, inside, self.end)]
+        found = [tag(f"{tool.name}(", arguments(tool, "pythonic"), ")") for tool in tools]
+        return [tag(self.begin, separated(found, self.separator, single), self.end)]
 
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
         """The list."""

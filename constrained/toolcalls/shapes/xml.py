@@ -23,7 +23,7 @@ from constrained.frontends.structural_tag.xml_values import (
     parameter_kinds,
     value_of_text,
 )
-from constrained.toolcalls.shapes.base import Format, TaggedCalls, arguments, tag
+from constrained.toolcalls.shapes.base import Format, TaggedCalls, arguments, separated, tag
 from constrained.toolcalls.shapes.named import read_name
 from constrained.toolcalls.source import Calls, Reading, Source
 from constrained.toolcalls.strings import json_of, stream_string
@@ -68,9 +68,7 @@ class XmlCalls(TaggedCalls):
                      self.end) for tool in tools]
         if not self.section[0]:
             return found
-        inside: Format = {"type": "tags_with_separator", "tags": found, "separator": self.separator,
-                          "at_least_one": True, "stop_after_first": single}
-        return [tag(self.section[0], inside, self.section[1])]
+        return [tag(self.section[0], separated(found, self.separator, single), self.section[1])]
 
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
         """A call, or a section of them."""

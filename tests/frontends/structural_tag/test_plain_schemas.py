@@ -14,6 +14,11 @@ from tests.toolcalls.worlds import vocabulary
 INFO = vocabulary(())
 
 
+def accepts(compiled: cd.CompiledGrammar, text: str) -> bool:
+    state = compiled.advance(compiled.start_state, text.encode())
+    return bool(state) and compiled.is_complete(state)
+
+
 def plain(rng: random.Random) -> dict[str, Any]:
     kinds: list[dict[str, Any]] = [
         {"type": "string", "description": "d"}, {"type": "integer"}, {"type": "number"}, {"type": "boolean"},
@@ -66,3 +71,33 @@ def test_the_same_masks(seed: int) -> None:
 def test_not_plain(schema: Any) -> None:
     found = members(schema, strict=False)
     assert found is None
+
+
+@pytest.mark.parametrize("schema", [{"type": "object", "properties": {"a": {"type": "integer"}}},
+                                    {"type": "object", "properties": {"a": {"minimum": 3, "type": "integer"}}}])
+def test_each_schema_may_say_how_strict_it_is(schema: dict[str, Any]) -> None:
+    def tag(**first: Any) -> dict[str, Any]:
+        element = {"type": "json_schema", "json_schema": schema}
+        return {"type": "structural_tag", "format": {"type": "sequence", "elements": [
+            {**element, **first}, {"type": "const_string", "value": "|"}, element]}}
+
+    compiler = cd.GrammarCompiler(INFO)
+    closed, opened = '{"a": 5}', '{"a": 5, "b": 1}'
+    for given, strict, fits in ((tag(), True, (False, False)), (tag(strict_mode=False), True, (True, False)),
+                                (tag(strict_mode=True), False, (False, True)), (tag(), False, (True, True))):
+        compiled = compiler.compile_grammar(cd.Grammar.from_structural_tag(given, strict_mode=strict))
+        assert accepts(compiled, f"{closed}|{closed}")
+        assert (accepts(compiled, f"{opened}|{closed}"), accepts(compiled, f"{closed}|{opened}")) == fits
+    with pytest.raises(cd.GrammarError, match="strict_mode"):
+        cd.Grammar.from_structural_tag(tag(strict_mode="yes"))
+
+
+def test_each_schema_has_its_own_whitespace() -> None:
+    element = {"type": "json_schema", "json_schema": {"type": "object", "properties": {"a": {"type": "integer"}}}}
+    for first, second in ((0, 1), (1, 0)):
+        tag = {"type": "structural_tag", "format": {"type": "sequence", "elements": [
+            {**element, "max_whitespace_cnt": first}, {**element, "max_whitespace_cnt": second}]}}
+        compiled = cd.GrammarCompiler(INFO).compile_grammar(cd.Grammar.from_structural_tag(tag))
+        assert accepts(compiled, '{"a":1}{"a":1}')
+        assert accepts(compiled, '{"a": 1}{"a":1}') == (first == 1)
+        assert accepts(compiled, '{"a":1}{"a": 1}') == (second == 1)
