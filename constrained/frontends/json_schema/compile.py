@@ -77,9 +77,12 @@ def from_json_schema(
 def build(
     schema: Any, *, draft: str | None = None, strict_mode: bool = False, unsupported: str = "error",
     assert_formats: bool = True, registry: Any = None, limits: Limits | None = None,
-    emitter: type[Emitter] = Emitter, **spelling: Any,
+    emitter: type[Emitter] = Emitter, comparing: bool = True, **spelling: Any,
 ) -> tuple[RuleSet, Normaliser]:
-    """The rules, and the normaliser with its notes. A type is read by ``constrained.frontends.python_types``."""
+    """The rules, and the normaliser with its notes. A type is read by ``constrained.frontends.python_types``.
+
+    ``comparing``: see ``Normaliser``.
+    """
     limits = limits or _DEFAULT_LIMITS
     value, dialect, notes = read_document(schema, draft, registry, limits, unsupported,
                                           spelling.get("max_number_digits", 400))
@@ -88,7 +91,7 @@ def build(
     except (TypeError, ValueError) as error:
         raise SchemaError(str(error)) from None
     text = schema if isinstance(schema, str) else None
-    normaliser = normalise_schema(value, dialect, limits, unsupported, assert_formats, registry, text)
+    normaliser = normalise_schema(value, dialect, limits, unsupported, assert_formats, registry, text, comparing)
     normaliser.notes.update({(pointer, "relaxed", reason): None for pointer, reason in notes})
     try:
         with postponed():
@@ -118,12 +121,12 @@ def read_document(schema: Any, draft: str | None, registry: Any, limits: Limits,
 
 
 def normalise_schema(value: Any, dialect: Dialect, limits: Limits, unsupported: str, assert_formats: bool,
-                     registry: Any, text: str | None = None) -> Normaliser:
-    """The normaliser of a schema value; ``text``: what it was read from, if it was."""
+                     registry: Any, text: str | None = None, comparing: bool = True) -> Normaliser:
+    """The normaliser of a schema value; ``text``: what it was read from, if it was. ``comparing``: see there."""
     if unsupported not in ("error", "warn", "ignore"):
         raise SchemaError(f'unsupported must be "error", "warn" or "ignore", not {unsupported!r:.50}')
     document = Document(value, dialect, registry, text)
-    return Normaliser(document, limits, unsupported=unsupported, assert_formats=assert_formats)
+    return Normaliser(document, limits, unsupported=unsupported, assert_formats=assert_formats, comparing=comparing)
 
 
 def read_schema(schema: Any, limits: Limits) -> Any:

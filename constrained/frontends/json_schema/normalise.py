@@ -11,6 +11,7 @@ is left out (a superset) and noted for the coverage report.
 
 from __future__ import annotations
 
+import marshal
 import warnings
 from collections.abc import Mapping
 from decimal import Decimal
@@ -50,6 +51,9 @@ __all__ = ["Normaliser", "Note"]
 MAX_CHAIN = 150
 """In-place applicators inside each other, references followed included."""
 
+MOST_WRITTEN = 4_000_000
+"""Bytes of schemas that are compared as a whole, for one document."""
+
 Note = tuple[str, str, str]
 """``(JSON Pointer, "relaxed" or "annotation", reason)``."""
 
@@ -62,7 +66,8 @@ class Normaliser:
     """The expressions of one document and what they denote. See the module docstring."""
 
     def __init__(self, document: Document, limits: Limits, *, unsupported: str = "error",
-                 assert_formats: bool = True) -> None:
+                 assert_formats: bool = True, comparing: bool = True) -> None:
+        """``comparing``: schemas that say the same are one expression, whose place is that of the first."""
         self.document = document
         self.limits = limits
         self.unsupported = unsupported
@@ -79,6 +84,8 @@ class Normaliser:
         self.leaves = leaves(document.dialect, limits.max_repeat)
         self.alike: dict[Any, int] = {}
         """Expressions of places by what they say, and by identity."""
+        self.comparing = comparing
+        self.written = 0
         self.contents: dict[int, Any] = {}
         """What the places say that are compared, by expression."""
         self.loose = False
@@ -135,10 +142,10 @@ class Normaliser:
     def all_under(self, place: Place, keyword: str, schemas: Mapping[str, Any]) -> dict[str, int]:
         """The expressions of the schemas under the names of a keyword of a place."""
         found: dict[str, int] = {}
-        alike, dialect = self.alike, place.dialect.name
+        alike, dialect, comparing = self.alike, place.dialect.name, self.comparing
         for name, schema in schemas.items():
-            if type(schema) is dict and 0 < len(schema) < MOST_KEYWORDS:  # most are small and were read before
-                content = content_of(schema)
+            if type(schema) is dict and 0 < len(schema) < MOST_KEYWORDS and comparing:
+                content = content_of(schema)  # most are small and were read before
                 if content is not None:
                     known = alike.get((dialect, content))
                     if known is None:
@@ -149,17 +156,44 @@ class Normaliser:
         return found
 
     def _key(self, schema: Any, place: Place) -> Any:
-        """What tells a schema read as ``place`` is from others: an expression, (dialect, content) or (identity,)."""
-        if not schema and isinstance(schema, dict):
-            return TRUE
+        """What tells a schema read as ``place`` is from others: an expression, (dialect, content), what it is written
+        as, or (identity,)."""
         if type(schema) is dict:
-            if len(schema) < MOST_KEYWORDS:
-                content = content_of(schema)
-                if content is not None:  # equal ones are one expression, wherever they stand
-                    return place.dialect.name, content
+            if not schema:
+                return TRUE
+            if self.comparing:
+                if len(schema) < MOST_KEYWORDS:
+                    content = content_of(schema)
+                    if content is not None:  # equal ones are one expression, wherever they stand
+                        return place.dialect.name, content
+                if place.scope is None and schema is not self.document.root:
+                    known = self.alike.get((id(schema),))
+                    return self._written(schema) if known is None else known
         elif type(schema) is bool:
             return TRUE if schema else FALSE
+        elif isinstance(schema, dict) and not schema:
+            return TRUE
         return (id(schema),) if place.scope is None else None
+
+    def _written(self, schema: dict[str, Any]) -> Any:
+        """A key that equal schemas of a plain document share, whose references mean the same everywhere: its bytes.
+
+        Schemas inside others are written again and again, so that ends at ``MOST_WRITTEN`` bytes. ``marshal`` writes
+        no decimals and nothing that another front end made: those schemas are told apart by identity.
+        """
+        if self.written > MOST_WRITTEN:
+            return (id(schema),)
+        try:
+            found = marshal.dumps(schema, 2)
+        except ValueError:
+            self.written += MOST_WRITTEN // 40  # who knows how much was written before that
+            return (id(schema),)
+        self.written += len(found)
+        known = self.alike.get(found)
+        if known is None:
+            return found
+        self.alike[id(schema),] = known
+        return known
 
     def _new(self, place: Place, key: Any) -> int:
         """The expression of a schema that is not known by ``key``; None: its scope says more about what it is."""
@@ -175,7 +209,9 @@ class Normaliser:
                 return known
         found = self.alike[key] = self.expressions.place(len(self.places))
         self.places.append(place)
-        if len(key) == 2 and place.dialect is self.document.dialect and type(key[0]) is str:
+        if type(key) is bytes:
+            self.alike[id(schema),] = found
+        elif len(key) == 2 and place.dialect is self.document.dialect and type(key[0]) is str:
             leaf = self.leaves.get(key[1])
             if leaf is not None:
                 self.denoted[found] = leaf

@@ -1,0 +1,94 @@
+"""Schemas that say the same are one expression of a document; where reference or spelling may differ they are not."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+import constrained as cd
+from constrained.frontends.json_schema.compile import build, from_json_schema
+from tests import oracles
+
+BRANCHES: list[dict[str, Any]] = [
+    {"type": "object", "required": ["a"], "properties": {"a": {"oneOf": [{"minimum": 3}, {"type": "null"}]}}},
+    {"type": "object", "required": ["b"], "properties": {"b": {"$ref": "#/$defs/whole"}}},
+]
+DEFINITIONS = {"whole": {"type": "integer"}}
+
+
+def copy(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+def places(schema: Any, **options: Any) -> int:
+    return len(build(schema, **options)[1].places)
+
+
+def test_equal_schemas_are_read_once() -> None:
+    one = {"properties": {"x": {"anyOf": BRANCHES}}, "$defs": DEFINITIONS}
+    two = {"properties": {"x": {"anyOf": copy(BRANCHES)}, "y": {"anyOf": copy(BRANCHES)}}, "$defs": DEFINITIONS}
+    assert places(two) == places(one)
+    assert places(json.dumps(two)) == places(one)
+    rules, same = (from_json_schema(schema, property_order="any") for schema in (two, one))
+    assert len(rules.rules) == len(same.rules)
+    assert places(two, comparing=False) > places(one)
+    for text, right in [('{"x": {"a": 3}, "y": {"b": 1}}', True), ('{"x": {"a": 2}}', False),
+                        ('{"x": {"b": "1"}}', False), ('{"y": {"a": "t"}}', True), ('{"y": {"a": null}}', False),
+                        ('{"y": {"a": 2}}', False)]:
+        assert oracles.accepts(rules, text.encode()) is right, text
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    ({"const": 1, "minProperties": 0}, {"const": True, "minProperties": 0}),
+    ({"const": 0, "minProperties": 0}, {"const": False, "minProperties": 0}),
+    ({"const": "1", "minProperties": 0}, {"const": 1, "minProperties": 0}),
+    ({"enum": [Decimal("0.5")], "minProperties": 0}, {"enum": [5], "minProperties": 0}),
+])
+def test_alike_is_not_equal(one: Any, other: Any) -> None:
+    value = one.get("const", one.get("enum", [None])[0])
+    text = json.dumps(float(value) if isinstance(value, Decimal) else value)
+    rules = from_json_schema({"properties": {"a": one, "b": other}})
+    assert oracles.accepts(rules, f'{{"a": {text}}}'.encode())
+    assert not oracles.accepts(rules, f'{{"b": {text}}}'.encode())
+
+
+def test_the_order_of_members_is_that_of_each_schema() -> None:
+    members = {"p": {"type": "integer"}, "q": {"type": "integer"}}
+    schema = {"properties": {
+        "a": {"properties": members, "required": ["p", "q"]},
+        "b": {"properties": dict(reversed(members.items())), "required": ["p", "q"]}}}
+    rules = from_json_schema(schema)
+    assert oracles.accepts(rules, b'{"a": {"p": 1, "q": 2}, "b": {"q": 2, "p": 1}}')
+    assert not oracles.accepts(rules, b'{"b": {"p": 1, "q": 2}}')
+
+
+def test_references_of_different_bases_are_different() -> None:
+    inner = {"properties": {"v": {"$ref": "value"}}, "required": ["v"]}
+    schema = {
+        "$id": "https://example.org/root", "properties": {"a": {"$ref": "a/"}, "b": {"$ref": "b/"}},
+        "$defs": {
+            "a": {"$id": "a/", **inner, "$defs": {"value": {"$id": "value", "type": "integer"}}},
+            "b": {"$id": "b/", **copy(inner), "$defs": {"value": {"$id": "value", "type": "string"}}}}}
+    rules = from_json_schema(schema)
+    assert oracles.accepts(rules, b'{"a": {"v": 1}, "b": {"v": "s"}}')
+    assert not oracles.accepts(rules, b'{"a": {"v": "s"}}')
+    assert not oracles.accepts(rules, b'{"b": {"v": 1}}')
+
+
+def test_one_of_equal_branches_accepts_neither() -> None:
+    schema = {"oneOf": [BRANCHES[0], copy(BRANCHES[0]), {"type": "null"}]}
+    rules = from_json_schema(schema)
+    assert oracles.accepts(rules, b"null")
+    assert not oracles.accepts(rules, b'{"a": 3}')
+
+
+def test_coverage_lists_every_place() -> None:
+    schema = {"properties": {"x": {"anyOf": BRANCHES}, "y": {"anyOf": copy(BRANCHES)}, "z": {"type": "string"},
+                             "w": {"type": "string"}}, "$defs": DEFINITIONS}
+    pointers = {entry.pointer for entry in cd.coverage(schema).entries}
+    for name in "xy":
+        assert {f"/properties/{name}/anyOf", f"/properties/{name}/anyOf/0/properties/a/oneOf"} <= pointers
+    assert {"/properties/z/type", "/properties/w/type"} <= pointers
