@@ -101,6 +101,8 @@ class NumberShape:
             return self
         if self is ANY_NUMBER:
             return other
+        if type(other) is not NumberShape:  # a kind of its own, which knows more
+            return other.intersect(self)
         if self.values is not None or other.values is not None:
             mine, theirs = (self, other) if self.values is not None else (other, self)
             assert mine.values is not None

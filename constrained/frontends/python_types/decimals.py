@@ -9,14 +9,14 @@ which a double keeps; whole numbers are exact at any length.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
 from constrained.frontends.json_schema.number_texts import number_dfa, number_tree
-from constrained.frontends.json_schema.numbers import ANY_INTEGER, NumberShape
+from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, NumberShape
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import Language, StringShape
@@ -51,19 +51,56 @@ _EXPONENT = "[0-9]{1,9}"
 
 @dataclass(slots=True, unsafe_hash=True)
 class SpelledNumber(NumberShape):
-    """Numbers with spellings of their own, as an automaton. They combine with nothing that asks for more."""
+    """Numbers with spellings of their own, as an automaton: the other fields say nothing."""
 
     language: Language = field(kw_only=True)
 
     def intersect(self, other: NumberShape) -> NumberShape | None:
-        """The same, if ``other`` asks for nothing more. Raises NotEnforced."""
+        """Those of both. Raises GrammarLimitError."""
         if other is self or other.is_any():
             return self
-        raise NotEnforced("more than one constraint on a Decimal", "put all of them into one Field(...)")
+        if isinstance(other, SpelledNumber):
+            name, more = other.language.name, other.language.dfa(_LIMITS)
+        elif other.values is not None:
+            name, more = f"numbers {other.values}", _texts_of(other.values)
+        else:
+            name, more = f"numbers {other}", number_dfa(other, True, _LIMITS)
+        dfa = automata.minimise(automata.intersection(self.language.dfa(_LIMITS), more, _LIMITS))
+        return SpelledNumber(language=Language(f"{self.language.name} and {name}", None, dfa)) if dfa.accepting else None
+
+    def exclude_values(self, values: Iterable[Decimal | int]) -> NumberShape:
+        """Those that are none of ``values``. Raises GrammarLimitError."""
+        return self.intersect(ANY_NUMBER.exclude_values(values)) or NumberShape.of_values(())
+
+    def complement(self) -> list[NumberShape]:
+        """Raises NotEnforced: a number that has no such spelling is not told by its digits."""
+        raise NotEnforced("what is no Decimal", "say what is meant instead")
+
+    def contains(self, number: Decimal | int) -> bool:
+        """Whether one of the spellings is of ``number``."""
+        return not automata.is_empty(automata.intersection(self.language.dfa(_LIMITS), _texts_of((number,)), _LIMITS))
+
+    def is_any(self) -> bool:
+        """Never."""
+        return False
+
+    def is_empty(self) -> bool:
+        """Whether there is no spelling."""
+        return automata.is_empty(self.language.dfa(_LIMITS))
+
+    def enumerated(self, most: int) -> tuple[Decimal, ...] | None:
+        """None: not at hand."""
+        return None
 
     def to_expr(self, policy: TextPolicy, limits: Limits = _LIMITS) -> Expr:
         """The texts of the automaton."""
         return _number_expression(self.language)
+
+
+def _texts_of(values: Iterable[Decimal | int]) -> automata.Dfa:
+    """All spellings of ``values``."""
+    trees = (number_tree(NumberShape.of_bounds(value, value), None, True) for value in values)
+    return determinise(alternation([tree for tree in trees if tree is not None]), _LIMITS)
 
 
 @lru_cache(maxsize=512)
