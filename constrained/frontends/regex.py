@@ -18,6 +18,7 @@ from constrained.errors import UnsatisfiableGrammarError, echo
 from constrained.grammar.ir import ByteDfa, CharClass, Choice, Expr, Literal, RuleSet, Sequence
 from constrained.grammar.ir import Repeat as IrRepeat
 from constrained.limits import Limits
+from constrained.regex.absorb import absorbed
 from constrained.regex.builder import concat
 from constrained.regex.determinise import determinise
 from constrained.regex.dfa import Dfa, minimise
@@ -63,7 +64,7 @@ def pattern_tree(pattern: str, *, dialect: str = "python", limits: Limits | None
         raise ValueError(f"dialect must be one of {sorted(_DIALECTS)}, not {dialect!r}")
     parse, search = _DIALECTS[dialect]
     tree = parse(pattern, limits or Limits())
-    return simplify(search_form(tree) if search else tree)
+    return absorbed(simplify(search_form(tree))) if search else simplify(tree)
 
 
 def pattern_dfa(pattern: str, *, dialect: str = "python", limits: Limits | None = None) -> Dfa:

@@ -66,7 +66,8 @@ class SpelledNumber(NumberShape):
         else:
             name, more = f"numbers {other}", number_dfa(other, True, _LIMITS)
         dfa = automata.minimise(automata.intersection(self.language.dfa(_LIMITS), more, _LIMITS))
-        return SpelledNumber(language=Language(f"{self.language.name} and {name}", None, dfa)) if dfa.accepting else None
+        name = f"{self.language.name} and {name}"
+        return SpelledNumber(language=Language(name, None, dfa)) if dfa.accepting else None
 
     def exclude_values(self, values: Iterable[Decimal | int]) -> NumberShape:
         """Those that are none of ``values``. Raises GrammarLimitError."""
