@@ -2,7 +2,9 @@
 
 JSON types are sent as ``response_format`` (``json_schema``), plain text types as ``structured_outputs`` (``choice``,
 ``regex``, ``grammar``: vLLM's form, also this library's server's). A server may ignore either, so text is tested
-against the grammar here, and JSON by the type's own validation: a value that comes back is of its type.
+against the grammar here, JSON by the type's own validation, and that of a ``JsonSchema`` against the schema's grammar:
+a value that comes back is of its type. Sampling fields go along under the names that OpenAI, vLLM or this library's
+server have for them; what has no name there is refused, never left out.
 
 Requests are streamed over the standard library's HTTP client: the environment's proxies and certificates apply. One
 daemon thread reads each response; at most ``CONNECTIONS`` at once, the others wait.
@@ -21,17 +23,12 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from constrained.api.grammar import Grammar
-from constrained.engine.compiled import CompiledGrammar, compile_rules
-from constrained.engine.matcher import GrammarMatcher
 from constrained.errors import ConstrainedError, echo
-from constrained.grammar.ir import Reference, RuleSet
 from constrained.typed.call import Call, Ending, Piece, TextLogprob
 from constrained.typed.errors import OutputError, PromptError, SourceError
-from constrained.typed.output_type import OutputType, text_type_of
+from constrained.typed.remote_check import check, checker
+from constrained.typed.remote_fields import constraint_fields, sampling_fields, tool_choice_field
 from constrained.typed.results import FinishReason, Usage
-from constrained.typed.types import EBNF, Choice, Lark, Regex
-from constrained.vocabulary import TokenizerInfo
 
 __all__ = ["RemoteEngine"]
 
@@ -90,18 +87,14 @@ class RemoteEngine:
         body: dict[str, Any] = {
             "stream": True, "stream_options": {"include_usage": True}, "temperature": params.temperature,
             "top_p": params.top_p, "max_tokens": params.max_tokens or self._max_tokens}
-        for name, off in (("frequency_penalty", 0.0), ("presence_penalty", 0.0), ("top_k", 0), ("min_p", 0.0),
-                          ("repetition_penalty", 1.0), ("min_tokens", 0)):
-            if getattr(params, name) != off:
-                body[name] = getattr(params, name)
-        if isinstance(params.seed, int):
-            body["seed"] = params.seed
-        if params.stop:
-            body["stop"] = list(params.stop)
-        if params.bias_items:
-            body["logit_bias"] = {str(i): max(-100.0, min(100.0, bias)) for i, bias in params.bias_items}
+        body.update(sampling_fields(params))
+        if call.thinking is not None and not isinstance(call.thinking, bool):
+            raise PromptError("a server takes no number of thinking tokens", hint="thinking=True, and max_tokens for "
+                              "all that it writes")
         if call.output is not None and (not call.calls_tools or call.tool_choice == "auto"):
-            body.update(_constraint(call.output))
+            body.update(constraint_fields(call.output))
+        if call.output is not None:
+            checker(call.output)  # what cannot be checked is found before anything is sent
         if call.messages is None:
             if params.logprobs is not None:
                 body["logprobs"] = params.logprobs
@@ -111,7 +104,7 @@ class RemoteEngine:
             body.update(logprobs=True, top_logprobs=params.logprobs)
         if call.tools:
             body.update(tools=list(call.tools), parallel_tool_calls=call.parallel_tool_calls,
-                        tool_choice=_tool_choice(call.tool_choice))
+                        tool_choice=tool_choice_field(call.tool_choice))
         options = dict(call.template_options)
         if call.thinking is not None:
             options["enable_thinking"] = bool(call.thinking)
@@ -152,6 +145,7 @@ class RemoteGeneration:
         self._logprobs: list[TextLogprob] = []
         self._text: list[str] = []
         self._calls: set[int] = set()
+        self._refused = False
         threading.Thread(target=self._run, name="constrained-server", daemon=True).start()
 
     def __iter__(self) -> Iterator[Piece]:
@@ -211,8 +205,7 @@ class RemoteGeneration:
         for choice in chunk.get("choices") or ():
             said = choice.get(part) or ({"content": choice["text"]} if "text" in choice else {})
             self._said(said)
-            logprobs = choice.get("logprobs") or {}
-            found = tuple(_logprob(one) for one in logprobs.get("content") or () if isinstance(one, dict))
+            found = _logprobs(choice.get("logprobs") or {})
             if found:
                 self._logprobs.extend(found)
                 self._pieces.put(Piece(logprobs=found))
@@ -228,6 +221,7 @@ class RemoteGeneration:
         if isinstance(reasoning, str) and reasoning:
             put(Piece(reasoning=reasoning))
         if said.get("refusal"):
+            self._refused = True
             put(Piece(refusal=str(said["refusal"])))
         if said.get("content"):
             text = str(said["content"])
@@ -248,92 +242,14 @@ class RemoteGeneration:
             error = SourceError("the server's answer ended without a finish_reason",
                                 hint="the connection broke, or the server does not speak OpenAI's protocol")
         output = self._call.output
-        if error is None and self._finish == "stop" and output is not None and not output.json and not self._calls:
+        if error is None and self._finish == "stop" and output is not None and not (
+                self._calls or self._refused):
             try:
-                check_text(output, "".join(self._text))
+                check(output, "".join(self._text))
             except OutputError as problem:
                 error = problem
         return Ending("error" if error is not None else self._finish or "stop", self._usage, (), logprobs,
                       self._call.params.seed if isinstance(self._call.params.seed, int) else None, error)
-
-
-# -- the constraint ------------------------------------------------------------------------------------------
-
-
-def _constraint(output: OutputType) -> dict[str, Any]:
-    if output.json:
-        schema = output.schema if isinstance(output.schema, dict) else {}
-        strict = _all_required(schema)
-        return {"response_format": {"type": "json_schema", "json_schema": {
-            "name": "value", "schema": _closed(schema), "strict": strict}}}
-    kind = text_type_of(output.annotation)
-    if isinstance(kind, Choice):
-        return {"structured_outputs": {"choice": list(kind.options)}}
-    if isinstance(kind, Regex):
-        return {"structured_outputs": {"regex": kind.pattern}}
-    if (isinstance(kind, EBNF) and kind.root == "root") or (
-            isinstance(kind, Lark) and kind.start == "start" and kind.mode is None):
-        return {"structured_outputs": {"grammar": kind.text}}
-    rules = output.grammar.rules
-    if rules.root == "root":
-        return {"structured_outputs": {"grammar": str(output.grammar)}}
-    if "root" in rules.rules:
-        raise PromptError(f"a server begins with the rule root, and this grammar with {rules.root!r:.100}",
-                          hint="call its first rule root")
-    begun = RuleSet({"root": Reference(rules.root), **rules.rules}, "root")
-    return {"structured_outputs": {"grammar": str(Grammar(begun))}}
-
-
-def _objects(schema: Any) -> Iterator[dict[str, Any]]:
-    """Every object schema with listed members, the root included."""
-    stack = [schema]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, dict):
-            if isinstance(node.get("properties"), dict):
-                yield node
-            stack.extend(value for key, value in node.items() if key not in ("const", "enum", "default", "examples"))
-        elif isinstance(node, list):
-            stack.extend(node)
-
-
-def _closed(schema: dict[str, Any]) -> dict[str, Any]:
-    """A copy in which objects that list their members have no others, as here."""
-    copy: dict[str, Any] = json.loads(json.dumps(schema))
-    for node in _objects(copy):
-        node.setdefault("additionalProperties", False)
-    return copy
-
-
-def _all_required(schema: dict[str, Any]) -> bool:
-    """OpenAI's ``strict`` wants every member required."""
-    return all(set(node["properties"]) == set(node.get("required", ())) for node in _objects(schema))
-
-
-def _tool_choice(choice: Any) -> Any:
-    if isinstance(choice, (list, tuple)):
-        return {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [
-            {"type": "function", "function": {"name": name}} for name in choice]}}
-    return choice
-
-
-BYTES = TokenizerInfo.from_bytes([bytes([i]) for i in range(256)] + [b"</s>"], stop_token_ids=256)
-_compiled: dict[int, tuple[OutputType, CompiledGrammar]] = {}
-
-
-def check_text(output: OutputType, text: str) -> None:
-    """Raises :class:`OutputError` where ``text`` is no text of the type's grammar."""
-    key = id(output)
-    held = _compiled.get(key)
-    if held is None or held[0] is not output:
-        if len(_compiled) > 64:
-            _compiled.clear()
-        held = _compiled[key] = (output, compile_rules(output.grammar.rules, BYTES))
-    matcher = GrammarMatcher(held[1])
-    if not matcher.accept_string(text) or not matcher.is_completed():
-        raise OutputError(f"the server wrote {echo(text)}, which is no text of the grammar", text=text,
-                          hint="it does not support structured_outputs; give JSON types, which OpenAI's "
-                               "response_format holds to, or another server")
 
 
 # -- what servers say ----------------------------------------------------------------------------------------
@@ -366,6 +282,15 @@ def _usage(said: Mapping[str, Any]) -> Usage:
     cached = (said.get("prompt_tokens_details") or {}).get("cached_tokens")
     return Usage(int(said.get("prompt_tokens") or 0), int(cached or 0), int(said.get("completion_tokens") or 0),
                  int(details.get("forced_tokens") or said.get("forced_tokens") or 0))
+
+
+def _logprobs(said: Mapping[str, Any]) -> tuple[TextLogprob, ...]:
+    """Of a chat (``content``), or of a completion in OpenAI's older shape (``tokens``)."""
+    if "tokens" not in said:
+        return tuple(_logprob(one) for one in said.get("content") or () if isinstance(one, dict))
+    tops = said.get("top_logprobs") or [None] * len(said["tokens"])
+    return tuple(TextLogprob(str(token), float(value or 0.0), tuple(sorted((top or {}).items(), key=lambda t: -t[1])))
+                 for token, value, top in zip(said["tokens"], said["token_logprobs"], tops, strict=True))
 
 
 def _logprob(one: Mapping[str, Any]) -> TextLogprob:

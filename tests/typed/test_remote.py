@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import subprocess
 import sys
@@ -154,9 +155,72 @@ def test_torch_is_not_needed(fake: FakeServer) -> None:
     assert done.stdout.strip() == "True", done.stderr[-2000:]
 
 
-def test_what_cannot_be_sent(fake: FakeServer) -> None:
-    with pytest.raises(PromptError, match="generate_batch"):
-        client(fake).generate("x", n=2, temperature=1.0)
+@pytest.mark.parametrize(("options", "words"), [
+    ({"n": 2, "temperature": 1.0}, "generate_batch"), ({"thinking": 8}, "thinking=True"),
+    ({"eta_cutoff": 0.1, "temperature": 1.0}, "eta_cutoff"), ({"time_limit": 3.0}, "time_limit"),
+    ({"order": "vllm"}, "order"), ({"skip_special_tokens": False}, "skip_special_tokens"),
+    ({"raw_logprobs": True, "logprobs": 1}, "raw_logprobs")])
+def test_what_cannot_be_sent(fake: FakeServer, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(PromptError, match=words):
+        client(fake).generate("x", **options)
+    assert not fake.requests
+
+
+def test_every_sampling_field_is_sent_or_refused() -> None:
+    from dataclasses import fields
+
+    from constrained.decoder.sampling_params import SamplingParams
+    from constrained.typed.remote_fields import NOT_SENT, SENT, sampling_fields
+
+    elsewhere = {"temperature", "top_p", "seed", "n", "max_tokens", "logit_bias", "logprobs"}  # body writes them
+    found = {field.name: field.default for field in fields(SamplingParams)}
+    assert set(found) == elsewhere | set(SENT) | set(NOT_SENT)
+    assert all(found[name] == off for name, (_, off) in SENT.items())
+    assert all(found[name] == off for name, off in NOT_SENT.items())
+    given = {"temperature": 1.0, "typical_p": 0.9, "no_repeat_ngram_size": 3, "stop_token_ids": (7,), "stop": ("a",),
+             "include_stop": True, "min_tokens": 2, "max_tokens": 9, "seed": 4, "logit_bias": {3: -200.0}}
+    assert sampling_fields(SamplingParams(**given)) == {
+        "typical_p": 0.9, "no_repeat_ngram_size": 3, "stop_token_ids": [7], "stop": ["a"], "min_tokens": 2, "seed": 4,
+        "include_stop_str_in_output": True, "logit_bias": {"3": -100.0}}
+    assert sampling_fields(SamplingParams()) == {}
+
+
+@pytest.mark.parametrize(("text", "fits"), [
+    ('{"b": 2, "a": 1}', True), ('\n{"a": 1' + " " * 200 + "}\n", True), ('{"a": 1, "c": 0}', True),
+    ('{"a": "1"}', False), ("{}", False), ("[]", False), ("Sure!", False)])
+def test_values_of_a_json_schema_are_checked_here(fake: FakeServer, text: str, fits: bool) -> None:
+    fake.answers.append(text_chunks(text))
+    schema = JsonSchema({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+                         "required": ["a"]})
+    if fits:
+        assert client(fake).generate("x", schema).output == json.loads(text)
+    else:
+        with pytest.raises(OutputError, match="no value of the schema"):
+            client(fake).generate("x", schema)
+
+
+def test_schemas_whose_parts_speak_of_one_object_stay_open(fake: FakeServer) -> None:
+    a, b = {"properties": {"a": {"type": "integer"}}}, {"properties": {"b": {"type": "integer"}}}
+    fake.answers += [text_chunks('{"a": 1, "b": 2}')] * 2
+    for schema in ({"type": "object", "allOf": [a, b]}, {"type": "object", **a, "anyOf": [b]}):
+        assert client(fake).generate("x", JsonSchema(schema)).output == {"a": 1, "b": 2}
+        sent = fake.requests[-1][1]["response_format"]["json_schema"]
+        assert sent["schema"] == schema and not sent["strict"]
+
+
+def test_logprobs_of_completions(fake: FakeServer) -> None:
+    fake.answers.append([{"choices": [{"index": 0, "text": "12", "finish_reason": "stop", "logprobs": {
+        "tokens": ["1", "2"], "token_logprobs": [-0.5, -1.0], "text_offset": [0, 1],
+        "top_logprobs": [{"3": -0.9, "1": -0.5}, {"2": -1.0}]}}]}])
+    found = client(fake).generate("Count: ", int, raw=True, logprobs=2).logprobs
+    assert [(one.token, one.logprob, one.top) for one in found] == [
+        ("1", -0.5, (("1", -0.5), ("3", -0.9))), ("2", -1.0, (("2", -1.0),))]
+
+
+def test_a_refusal_is_no_wrong_text(fake: FakeServer) -> None:
+    fake.answers.append(text_chunks({"refusal": "I will not."}))
+    with pytest.raises(OutputError, match="the model refused: I will not"):
+        client(fake).generate("x", Choice("a", "b"))
 
 
 def test_schemas_without_objects(fake: FakeServer) -> None:
