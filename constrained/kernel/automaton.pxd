@@ -29,7 +29,6 @@ cdef class Automaton:
     cdef int n_rules
     cdef int n_loops
     cdef int n_classes
-    cdef int n_token_sets
     cdef int start_position
     cdef int start
     cdef int generation
@@ -124,7 +123,6 @@ cdef class Automaton:
     cdef int* g_pool
     cdef int* g_table
     cdef int* mark
-    cdef int* own
     cdef int* pend_tail
     cdef int* heap
     cdef int* d_off

@@ -176,7 +176,6 @@ class Automaton:
         self.n_rules = program.n_rules
         self.n_loops = program.n_loops
         self.n_classes = program.n_classes
-        self.n_token_sets = len(program.token_sets)
         self.start_position = program.start
         self.p_off = program.p_off
         self.e_a = program.e_a
@@ -216,10 +215,9 @@ class Automaton:
         if program.guards is not None:
             self._load_guards(program.guards)
         self.mark = grow_int(self.mark, self.n_positions + 1)
-        self.own = grow_int(self.own, self.n_positions + 1)
         self.pend_tail = grow_int(self.pend_tail, self.n_rules + 1)
         self.heap = grow_int(self.heap, self.n_rules + 1)
-        if not (self.mark and self.own and self.pend_tail and self.heap):
+        if not (self.mark and self.pend_tail and self.heap):
             raise MemoryError
         for i in range(self.n_positions):
             self.mark[i] = 0
@@ -256,7 +254,6 @@ class Automaton:
             free(self.q_off)
             free(self.q_outs)
             free(self.mark)
-            free(self.own)
             free(self.pend_tail)
             free(self.heap)
             free(self.d_off)
@@ -2514,7 +2511,7 @@ def _bit(k: cython.int) -> cython.int:
 
 # Uncompiled, attributes do not exist until they are set; compiled, automaton.pxd declares them.
 _COUNTERS = """
-epoch far max_threads n_positions n_rules n_loops n_classes n_token_sets start_position start generation
+epoch far max_threads n_positions n_rules n_loops n_classes start_position start generation
 n_generation d_count d_cap d_pool_len d_pool_cap d_table_size d_rows_len d_rows_cap calls_len calls_cap
 firsts_len firsts_cap n_count n_cap el_len el_cap n_table_size exp_len exp_cap rows_len rows_cap it_len it_cap
 tr_len tr_cap un_len un_cap g_count g_cap g_pool_len g_pool_cap g_table_size m_size m_count buf_cap heap_len
@@ -2522,7 +2519,7 @@ split_len split_cap lv_len lv_cap mn_len mn_cap n_pending n_pairs guard_loop gua
 """.split()
 _POINTERS = """
 p_off e_a e_b e_to p_accept p_loop p_region l_pos l_rule l_min l_max l_next l_region l_det l_next_det r_start
-r_order r_det cls cls_rep l_items l_sep l_bare l_required i_rule i_required i_cheap g_off g_len g_pool g_table mark own
+r_order r_det cls cls_rep l_items l_sep l_bare l_required i_rule i_required i_cheap g_off g_len g_pool g_table mark
 pend_tail heap d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_pool d_table d_rows calls firsts
 n_off n_len n_row n_exp n_nexp n_mask n_mark n_table el_d el_c el_n exp rows row_node it_d it_c it_n tr_p tr_c
 tr_n un_a un_b m_kind m_a m_b m_value buf split p_min r_min d_min n_min

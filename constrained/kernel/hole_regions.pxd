@@ -1,7 +1,7 @@
 cimport cython
 
 from constrained.kernel.automaton cimport Automaton
-from constrained.kernel.memory cimport copy_ints, grow_int
+from constrained.kernel.memory cimport copy_ints, grow_int, grow_lists, grow_pointers, grow_rows
 from constrained.kernel.region_tokens cimport RegionTables, RegionTokens, hash_cells
 from constrained.kernel.token_trie cimport TokenTrie
 

@@ -29,13 +29,13 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
-    from cython.cimports.constrained.kernel.memory import copy_ints, grow_int
+    from cython.cimports.constrained.kernel.memory import copy_ints, grow_int, grow_lists, grow_pointers, grow_rows
     from cython.cimports.constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
-    from cython.cimports.libc.stdlib import free, realloc
+    from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.automaton import Automaton
-    from constrained.kernel.memory import copy_ints, grow_int
+    from constrained.kernel.memory import copy_ints, grow_int, grow_lists, grow_pointers, grow_rows
     from constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
     from constrained.kernel.token_trie import TokenTrie
 
@@ -174,10 +174,7 @@ class HoleRegions:
         if i >= self.list_cap:
             self.list_cap = 256 if self.list_cap == 0 else self.list_cap * 2
             self.xl_len = grow_int(self.xl_len, 2 * self.list_cap)
-            if cython.compiled:
-                self.xl = cython.cast(cython.pp_int, realloc(self.xl, self.list_cap * cython.sizeof(cython.p_int)))
-            else:
-                self.xl = (self.xl or []) + [None] * (self.list_cap - len(self.xl or []))
+            self.xl = grow_lists(self.xl, self.list_cap)
             if not (self.xl_len and self.xl):
                 self._out_of_memory()
         if self.x_least[e] <= wide.deepest:
@@ -384,11 +381,7 @@ class HoleRegions:
         one: RegionTokens = RegionTokens(self.t, self.tables.class_trie(self.t, self.rg_number[region]), x)
         if self.p_len >= self.p_cap:
             self.p_cap = 16 if self.p_cap == 0 else self.p_cap * 2
-            if cython.compiled:
-                self.p_tokens = cython.cast(cython.pp_void,
-                                            realloc(self.p_tokens, self.p_cap * cython.sizeof(cython.p_void)))
-            else:
-                self.p_tokens = (self.p_tokens or []) + [None] * (self.p_cap - len(self.p_tokens or []))
+            self.p_tokens = grow_pointers(self.p_tokens, self.p_cap)
             if not self.p_tokens:
                 raise MemoryError
         self.kept.append(one)
@@ -471,14 +464,8 @@ class HoleRegions:
             self.w_cap = 16 if self.w_cap == 0 else self.w_cap * 2
             self.w_exit = grow_int(self.w_exit, self.w_cap)
             self.w_nexit = grow_int(self.w_nexit, self.w_cap)
-            if cython.compiled:
-                self.w_row = cython.cast(cython.pp_uint,
-                                         realloc(self.w_row, self.w_cap * cython.sizeof(cython.p_uint)))
-                self.w_tokens = cython.cast(cython.pp_void,
-                                            realloc(self.w_tokens, self.w_cap * cython.sizeof(cython.p_void)))
-            else:
-                self.w_row = (self.w_row or []) + [None] * (self.w_cap - len(self.w_row or []))
-                self.w_tokens = (self.w_tokens or []) + [None] * (self.w_cap - len(self.w_tokens or []))
+            self.w_row = grow_rows(self.w_row, self.w_cap)
+            self.w_tokens = grow_pointers(self.w_tokens, self.w_cap)
             if not (self.w_exit and self.w_nexit and self.w_row and self.w_tokens):
                 self._out_of_memory()
         return w

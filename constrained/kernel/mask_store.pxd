@@ -1,7 +1,7 @@
 cimport cython
 
 from constrained.kernel.automaton cimport mix
-from constrained.kernel.memory cimport grow_int, grow_uint
+from constrained.kernel.memory cimport grow_int, grow_rows, grow_uint
 
 cdef class MaskStore
 cdef int NONE

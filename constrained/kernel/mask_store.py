@@ -24,12 +24,12 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import mix
-    from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
-    from cython.cimports.libc.stdlib import free, realloc
+    from cython.cimports.constrained.kernel.memory import grow_int, grow_rows, grow_uint
+    from cython.cimports.libc.stdlib import free
     from cython.cimports.libc.string import memcpy, memset
 else:
     from constrained.kernel.automaton import mix
-    from constrained.kernel.memory import grow_int, grow_uint
+    from constrained.kernel.memory import grow_int, grow_rows, grow_uint
 
 NONE = cython.declare(cython.int, -1)
 DENSE = cython.declare(cython.int, -2)
@@ -170,11 +170,7 @@ class MaskStore:
             self.b_cap = 16 if self.b_cap == 0 else self.b_cap * 2
             self.b_count = grow_int(self.b_count, self.b_cap)
             self.b_own = grow_int(self.b_own, self.b_cap)
-            if cython.compiled:
-                self.b_row = cython.cast(cython.pp_uint,
-                                         realloc(self.b_row, self.b_cap * cython.sizeof(cython.p_uint)))
-            else:
-                self.b_row = (self.b_row or []) + [None] * (self.b_cap - len(self.b_row or []))
+            self.b_row = grow_rows(self.b_row, self.b_cap)
             if not (self.b_count and self.b_own and self.b_row):
                 self._out_of_memory()
         self.b_row[b] = row
@@ -368,11 +364,7 @@ class MaskStore:
             self.mk_count = grow_int(self.mk_count, self.mk_cap)
             self.mk_hash = grow_int(self.mk_hash, self.mk_cap)
             self.mk_uses = grow_int(self.mk_uses, self.mk_cap)
-            if cython.compiled:
-                self.mk_row = cython.cast(cython.pp_uint,
-                                          realloc(self.mk_row, self.mk_cap * cython.sizeof(cython.p_uint)))
-            else:
-                self.mk_row = (self.mk_row or []) + [None] * (self.mk_cap - len(self.mk_row or []))
+            self.mk_row = grow_rows(self.mk_row, self.mk_cap)
             if not (self.mk_base and self.mk_off and self.mk_len and self.mk_count and self.mk_hash and self.mk_uses
                     and self.mk_row):
                 self._out_of_memory()

@@ -1,23 +1,20 @@
 cimport cython
 
-from constrained.kernel.automaton cimport Automaton, _bit, mix
-from constrained.kernel.exit_groups cimport ExitGroups
+from constrained.kernel.automaton cimport ROOT_NODE, Automaton, _bit, mix
+from constrained.kernel.exit_groups cimport ROOT_GROUP, ExitGroups
 from constrained.kernel.hole_regions cimport HoleRegions
 from constrained.kernel.mask_store cimport MaskStore
-from constrained.kernel.memory cimport grow_int, grow_uint
+from constrained.kernel.memory cimport grow_int, grow_pointers, grow_uint
 from constrained.kernel.token_trie cimport TokenTrie
 from constrained.kernel.token_walk cimport TokenWalk
 
 cdef class TokenAutomaton
 cdef int NONE
 cdef int UNKNOWN
-cdef int ROOT_GROUP
-cdef int ROOT_NODE
 cdef int FEW_IN_ROW
 cdef int MANY_TOKENS
 cdef int _fill_one(TokenAutomaton one, long long handle, unsigned int* out) except -1 nogil
 cdef long long _next_one(TokenAutomaton one, long long handle, int token) except -1 nogil
-cdef void** _pointers(int n) noexcept
 
 @cython.final
 cdef class TokenAutomaton:

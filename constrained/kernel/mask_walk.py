@@ -35,27 +35,25 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import Automaton, _bit, mix
-    from cython.cimports.constrained.kernel.exit_groups import ExitGroups
+    from cython.cimports.constrained.kernel.automaton import ROOT_NODE, Automaton, _bit, mix
+    from cython.cimports.constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
     from cython.cimports.constrained.kernel.mask_store import MaskStore
-    from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
+    from cython.cimports.constrained.kernel.memory import grow_int, grow_pointers, grow_uint
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.constrained.kernel.token_walk import TokenWalk
-    from cython.cimports.libc.stdlib import free, realloc
+    from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.automaton import Automaton, _bit, mix
-    from constrained.kernel.exit_groups import ExitGroups
+    from constrained.kernel.automaton import ROOT_NODE, Automaton, _bit, mix
+    from constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
     from constrained.kernel.hole_regions import HoleRegions
     from constrained.kernel.mask_store import MaskStore
-    from constrained.kernel.memory import grow_int, grow_uint
+    from constrained.kernel.memory import grow_int, grow_pointers, grow_uint
     from constrained.kernel.token_trie import TokenTrie
     from constrained.kernel.token_walk import TokenWalk
 
 NONE = cython.declare(cython.int, -1)
 UNKNOWN = cython.declare(cython.int, -1)
-ROOT_GROUP = cython.declare(cython.int, 1)
-ROOT_NODE = cython.declare(cython.int, 1)
 FEW_IN_ROW = cython.declare(cython.int, 1024)
 MANY_TOKENS = cython.declare(cython.int, 2048)
 
@@ -777,16 +775,6 @@ class TokenAutomaton:
             self._recover()
             raise
 
-    def next_all(self, handle: cython.longlong, tokens):
-        """The states after each token of a sequence, up to the first that is not allowed."""
-        found = []
-        for token in tokens:
-            handle = self.next(handle, token)
-            if handle == 0:
-                break
-            found.append(handle)
-        return found
-
     def advance(self, handle: cython.longlong, data: bytes, counted: cython.bint = False):
         """The state after ``data``, or 0; ``counted``: as one token of every text that has a budget."""
         row: cython.int
@@ -867,17 +855,6 @@ class TokenAutomaton:
             bitmask[index, i] = row[i] - (1 << 32) if row[i] >= 1 << 31 else row[i]
         return r
 
-    def mask_id(self, handle: cython.longlong):
-        """A number for the mask until masks are dropped: states with the same number have the same mask."""
-        m: cython.int
-        try:
-            with self.a.lock:
-                m = self.mask_of(self.node_of(handle))
-        except BaseException:
-            self._recover()
-            raise
-        return m
-
     def known(self, handle: cython.longlong):
         """Whether the mask is already built."""
         r: cython.bint
@@ -925,7 +902,7 @@ class TokenAutomaton:
                     for i in range(8):
                         self.first[i] = 0
                     self.a.first_classes(node, self.first)
-                    if self.a.guard_loop >= 0 or self.a.budgets:
+                    if self.whole:
                         self._drop_dead_classes(node)
                     k = -1
                     for i in range(8):
@@ -1119,14 +1096,6 @@ def _next_one(one: TokenAutomaton, handle: cython.longlong, token: cython.int) -
         return one.handle_of(one.next_state(one.node_of(handle), token))
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def _pointers(n: cython.int) -> cython.pp_void:
-    """Room for ``n`` borrowed references; only compiled code asks for it."""
-    if cython.compiled:
-        return cython.cast(cython.pp_void, realloc(cython.NULL, (n + 1) * cython.sizeof(cython.p_void)))
-
-
 def fill_many(automata: list, handles: cython.longlong[::1], address: cython.size_t, rows: cython.int[::1],
               words: cython.Py_ssize_t, begin: cython.int, end: cython.int):
     """Masks of many states in one call without the GIL: row ``rows[i]`` gets the mask of ``handles[i]``.
@@ -1139,7 +1108,7 @@ def fill_many(automata: list, handles: cython.longlong[::1], address: cython.siz
     done: cython.int = 0
     if cython.compiled:
         base: cython.p_uint = cython.cast(cython.p_uint, address)
-        pointers: cython.pp_void = _pointers(n)
+        pointers: cython.pp_void = grow_pointers(cython.NULL, n + 1)
         if not pointers:
             raise MemoryError
         try:
@@ -1170,7 +1139,7 @@ def next_many(automata: list, handles: cython.longlong[::1], tokens: cython.int[
     i: cython.int
     done: cython.int = 0
     if cython.compiled:
-        pointers: cython.pp_void = _pointers(n)
+        pointers: cython.pp_void = grow_pointers(cython.NULL, n + 1)
         if not pointers:
             raise MemoryError
         try:

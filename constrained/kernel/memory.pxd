@@ -3,4 +3,7 @@ cimport cython
 cdef int* grow_int(int* old, Py_ssize_t count) noexcept nogil
 cdef long long* grow_long(long long* old, Py_ssize_t count) noexcept nogil
 cdef unsigned int* grow_uint(unsigned int* old, Py_ssize_t count) noexcept nogil
+cdef void** grow_pointers(void** old, Py_ssize_t count) noexcept nogil
+cdef unsigned int** grow_rows(unsigned int** old, Py_ssize_t count) noexcept nogil
+cdef int** grow_lists(int** old, Py_ssize_t count) noexcept nogil
 cdef int* copy_ints(int* old, int[::1] values) noexcept

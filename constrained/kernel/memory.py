@@ -49,6 +49,40 @@ def grow_uint(old: cython.p_uint, count: cython.Py_ssize_t) -> cython.p_uint:
 
 
 @cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def grow_pointers(old: cython.pp_void, count: cython.Py_ssize_t) -> cython.pp_void:
+    """``old`` enlarged to ``count`` pointers, borrowed references among them; the new part is not set."""
+    if cython.compiled:
+        return cython.cast(cython.pp_void, realloc(old, count * cython.sizeof(cython.p_void)))
+    else:
+        kept = old or []
+        return kept + [None] * (count - len(kept))
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def grow_rows(old: cython.pp_uint, count: cython.Py_ssize_t) -> cython.pp_uint:
+    """Like ``grow_pointers`` for pointers to rows of words."""
+    if cython.compiled:
+        return cython.cast(cython.pp_uint, grow_pointers(cython.cast(cython.pp_void, old), count))
+    else:
+        return grow_pointers(old, count)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def grow_lists(old: cython.pp_int, count: cython.Py_ssize_t) -> cython.pp_int:
+    """Like ``grow_pointers`` for pointers to lists of ints."""
+    if cython.compiled:
+        return cython.cast(cython.pp_int, grow_pointers(cython.cast(cython.pp_void, old), count))
+    else:
+        return grow_pointers(old, count)
+
+
+@cython.cfunc
 @cython.exceptval(check=False)
 def copy_ints(old: cython.p_int, values: cython.int[::1]) -> cython.p_int:
     """``old`` replaced by the ints of ``values``; NULL when memory is out."""

@@ -13,8 +13,6 @@ cdef class Program:
     cdef readonly int n_rules
     cdef readonly int n_loops
     cdef readonly int n_classes
-    cdef int n_edges
-    cdef int n_items
     cdef readonly list rule_names
     cdef readonly list token_sets
     cdef readonly list regions
@@ -51,6 +49,4 @@ cdef class Program:
     cdef int _loops(self, Network net) except -1
     cdef int _sort_cheap(self, Network net, int first, int last, int shift) except -1
     cdef void _take_over(self, Network net) noexcept
-    cdef object _minima(self, bint of_positions)
-    cdef object _ints(self, int place)
-    cdef int* _of_loops(self, int place) noexcept
+    cdef object _copy(self, int* values, int n)

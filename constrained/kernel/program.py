@@ -2,28 +2,27 @@
 """The lowered grammar as flat integer arrays: what ``Automaton`` reads and ``engine.lowering`` makes.
 
 Edges of a position lie together in four runs: bytes, epsilon, calls, token sets. The runs begin at
-``position_offsets[4 p .. 4 p + 3]``; the next position's first run begins where the last one ends.
+``p_off[4 p .. 4 p + 3]``; the next position's first run begins where the last one ends.
 
-    bytes      edge_a..edge_b inclusive, to edge_to
-    epsilon    to edge_to
-    call       rule edge_a, return to edge_to
-    token set  set edge_a, to edge_to
+    bytes      e_a..e_b inclusive, to e_to
+    epsilon    to e_to
+    call       rule e_a, return to e_to
+    token set  set e_a, to e_to
 
-A loop is counted (``loop_rules`` names its body) or a set loop (-1, or -2 if its last item is free to repeat), whose
-items are ``loop_items[l] .. loop_items[l + 1]``: a rule (-1: cannot be written) and whether it must be written. Between
-two stands the rule ``loop_separator`` (-1: cannot be written), or nothing where ``loop_bare`` is set. ``item_cheap``
-holds the items of each loop, those with the shortest texts first; ``loop_required`` how many of them are required.
+A loop is counted (``l_rule`` names its body) or a set loop (-1, or -2 if its last item is free to repeat), whose
+items are ``l_items[l] .. l_items[l + 1]``: a rule (-1: cannot be written) and whether it must be written. Between
+two stands the rule ``l_sep`` (-1: cannot be written), or nothing where ``l_bare`` is set. ``i_cheap`` holds the items
+of each loop, those with the shortest texts first; ``l_required`` how many of them are required.
 
-A guard (GUARD) is a loop without rounds: ``loop_minimum`` is the pending id it starts with (-1: nothing passes),
-``loop_next`` what it guards; ``guards`` holds the other tables of guards, those of ``engine.guards``, or is None.
+A guard (GUARD) is a loop without rounds: ``l_min`` is the pending id it starts with (-1: nothing passes),
+``l_next`` what it guards; ``guards`` holds the other tables of guards, those of ``engine.guards``, or is None.
 
 A position of a text with a token budget (BUDGET) has its byte edges as any other, and is a loop beside:
-``loop_maximum`` is the budget, ``loop_separator`` how many bytes the text needs from here at least (see
-``engine.budgets``).
+``l_max`` is the budget, ``l_sep`` how many bytes the text needs from here at least (see ``engine.budgets``).
 
 Positions 1 and 2 are END and HOLE; they have no edges. The arrays belong to the program and never change, so an
-automaton reads them where they are. In Python each is read as a copy: an ``array("i")``, or ``array("q")`` for the
-minima in bytes.
+automaton reads them where they are. What explanations need is read in Python as a copy: an ``array("i")``, or
+``array("q")`` for minima in bytes.
 Cost: 10 ns a position and edge.
 """
 
@@ -50,17 +49,10 @@ FAR: int = 1 << 60
 """Stands for "no way to an end" in minima."""
 
 GUARD: int = -3
-"""``loop_rules`` of a guard."""
+"""``l_rule`` of a guard."""
 
 BUDGET: int = -5
-"""``loop_rules`` of a position in a text with a token budget."""
-
-_PLACES = {name: place for place, name in enumerate((
-    "position_offsets", "edge_a", "edge_b", "edge_to", "position_accept", "position_loop", "position_region",
-    "position_rule", "rule_starts", "rule_order", "loop_positions", "loop_rules", "loop_minimum", "loop_maximum",
-    "loop_next", "loop_region", "loop_items", "loop_separator", "loop_bare", "loop_required", "item_rule",
-    "item_required", "item_cheap", "byte_class", "class_byte", "position_min", "rule_min",
-))}
+"""``l_rule`` of a position in a text with a token budget."""
 
 
 @cython.final
@@ -105,7 +97,7 @@ class Program:
             self = object.__new__(cls)
             for name in _POINTERS:
                 setattr(self, name, None)
-            self.n_edges = self.n_loops = self.n_items = 0
+            self.n_loops = 0
             return self
 
     def __init__(self, net: Network):
@@ -182,7 +174,6 @@ class Program:
                 self.e_a[i] = self.e_to[i]
                 self.e_b[i] = self.e_to[i]
         self.p_off[4 * net.n] = at
-        self.n_edges = at
         for i in range(256):
             self.cls[i] = net.byte_class[i]
             self.cls_rep[i] = net.class_byte[i]
@@ -218,7 +209,6 @@ class Program:
                 n += 1
             self._sort_cheap(net, first, n, net.l_items[k] - first)
         self.l_items[self.n_loops] = n
-        self.n_items = n
         return 0
 
     @cython.cfunc
@@ -265,7 +255,6 @@ class Program:
 
     # ---- for Python --------------------------------------------------------------------------------------
 
-
     def begin_guards(self, guards) -> None:
         """Take the tables of guards, and write down with which pending id each guard begins."""
         k: cython.int
@@ -283,68 +272,37 @@ class Program:
             self.l_region[i] = 0
         self.regions = [b""]
 
-    def __getattr__(self, name):
-        place = _PLACES.get(name)
-        if place is None:
-            raise AttributeError(f"'Program' object has no attribute {name!r}")
-        if name in ("position_min", "rule_min"):
-            return self._minima(name == "position_min")
-        return self._ints(place)
+    @property
+    def position_rule(self):
+        """The number of the rule that each position belongs to, for ``rule_names``."""
+        return self._copy(self.p_rule, self.n_positions)
+
+    @property
+    def position_min(self):
+        """Fewest bytes from each position to its rule's end; FAR where there is no way."""
+        return array("q", [self.p_min[i] for i in range(self.n_positions)])
+
+    @property
+    def loop_positions(self):
+        """The position of each loop."""
+        return self._copy(self.l_pos, self.n_loops)
+
+    @property
+    def loop_minimum(self):
+        return self._copy(self.l_min, self.n_loops)
+
+    @property
+    def loop_maximum(self):
+        return self._copy(self.l_max, self.n_loops)
+
+    @property
+    def byte_class(self):
+        """The class of each byte: 256 of them."""
+        return self._copy(self.cls, 256)
 
     @cython.cfunc
-    def _minima(self, of_positions: cython.bint):
-        values: cython.p_longlong = self.p_min if of_positions else self.r_min
-        return array("q", [values[i] for i in range(self.n_positions if of_positions else self.n_rules)])
-
-    @cython.cfunc
-    def _ints(self, place: cython.int):
-        n: cython.int
-        values: cython.p_int
-        if place < 4:
-            n = 4 * self.n_positions + 1 if place == 0 else self.n_edges
-            values = self.p_off if place == 0 else self.e_a if place == 1 else self.e_b if place == 2 else self.e_to
-        elif place < 8:
-            n = self.n_positions
-            values = (self.p_accept if place == 4 else self.p_loop if place == 5
-                      else self.p_region if place == 6 else self.p_rule)
-        elif place < 10:
-            n = self.n_rules
-            values = self.r_start if place == 8 else self.r_order
-        elif place < 20:
-            n = self.n_loops
-            values = self._of_loops(place)
-            if place == 16:
-                n += 1
-        elif place < 23:
-            n = self.n_items
-            values = self.i_rule if place == 20 else self.i_required if place == 21 else self.i_cheap
-        else:
-            n = 256 if place == 23 else self.n_classes
-            values = self.cls if place == 23 else self.cls_rep
+    def _copy(self, values: cython.p_int, n: cython.int):
         return array("i", [values[i] for i in range(n)])
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _of_loops(self, place: cython.int) -> cython.p_int:
-        if place == 10:
-            return self.l_pos
-        if place == 11:
-            return self.l_rule
-        if place == 12:
-            return self.l_min
-        if place == 13:
-            return self.l_max
-        if place == 14:
-            return self.l_next
-        if place == 15:
-            return self.l_region
-        if place == 16:
-            return self.l_items
-        if place == 17:
-            return self.l_sep
-        if place == 18:
-            return self.l_bare
-        return self.l_required
 
 
 # Uncompiled, attributes do not exist until they are set; compiled, program.pxd declares them.

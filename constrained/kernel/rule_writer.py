@@ -206,10 +206,6 @@ class RuleWriter:
         self.waiting_origin.append(origin)
         return number
 
-    def body_rule(self, body, origin: cython.int) -> int:
-        """The rule of an expression, for ``other``."""
-        return self._body_rule(body, origin)
-
     # ---- expressions -------------------------------------------------------------------------------------
 
     @cython.cfunc

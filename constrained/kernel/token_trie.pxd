@@ -33,7 +33,7 @@ cdef class TokenTrie:
     cdef object guard
     cdef object data
     cdef const unsigned char* text
-    cdef int _number(self, int n, int* parent, int* byte, int* held, int* scratch, int size) except -1
+    cdef int _number(self, int n, int* parent, int* byte, int* held) except -1
     cdef int _tabulate(self) except -1
     cdef int child_table(self, int x) noexcept nogil
     cdef int _child(self, int x, int b) noexcept nogil

@@ -150,7 +150,7 @@ class TokenTrie:
             else:
                 twins.append(held[node])
                 twins.append(i)
-        self._number(n, parent, byte, held, table, size)
+        self._number(n, parent, byte, held)
         self._tabulate()
         if cython.compiled:
             free(table)
@@ -162,8 +162,7 @@ class TokenTrie:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _number(self, n: cython.int, parent: cython.p_int, byte: cython.p_int, held: cython.p_int,
-                scratch: cython.p_int, size: cython.int) -> cython.int:
+    def _number(self, n: cython.int, parent: cython.p_int, byte: cython.p_int, held: cython.p_int) -> cython.int:
         """Preorder numbers with children by byte: two counting sorts, one walk."""
         i: cython.int
         x: cython.int
