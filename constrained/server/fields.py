@@ -20,8 +20,8 @@ CONSTRAINT_LIKE = re.compile(r"guid|gramm|regex|ebnf|gbnf|lark|schema|constrain|
                              r"logits_processor|template", re.IGNORECASE)
 """Unknown fields with such names are refused: whoever sends one counts on its being kept."""
 
-OUTPUT_LIKE = re.compile(r"allow|banned|_bans?\b|bad_words|forbid|suppress|force|bias|penalt|beam|mirostat|predict|max_|"
-                         r"min_|_tokens|length|truncat|echo|best_of|stop|sampl|temperature|top_|typical|seed|thinking|"
+OUTPUT_LIKE = re.compile(r"allow|banned|_bans?\b|bad_words|forbid|suppress|force|bias|penalt|beam|mirostat|predict|"
+                         r"max_|min_|_tokens|length|truncat|echo|best_of|stop|sampl|temperature|top_|typical|seed|thinking|"
                          r"budget|eos|web_search|audio|suffix|logprob|^n$", re.IGNORECASE)
 """And such: names under which other engines take what changes the text that is written."""
 

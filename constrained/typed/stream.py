@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
+from constrained.typed.argument_captures import arguments_follower
 from constrained.typed.call import Call, Ending, Generation, Piece
 from constrained.typed.errors import OutputError
 from constrained.typed.events import (
@@ -42,18 +44,30 @@ class _OpenCall:
 
     __slots__ = ("arguments", "closed", "id", "name", "scanner")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, scanner: PartialJson | JsonCaptures) -> None:
         self.name = name
         self.id = uuid.uuid4().hex[:ID_LENGTH]
         self.arguments = ""
         self.closed = False
-        self.scanner = PartialJson()
+        self.scanner = scanner
+
+    @property
+    def parsed(self) -> Any:
+        """What of the arguments is certain, None before anything is."""
+        if self.closed and self.scanner.broken:  # whole, but it could not be followed
+            try:
+                return json.loads(self.arguments)
+            except (ValueError, RecursionError):
+                pass
+        found = self.scanner.snapshot
+        return None if found is MISSING else found
 
 
 class Assembler:
     """Collects the pieces of one generation. ``events=False``: only the result is wanted.
 
-    ``held``: the text is held to the grammar, so that its captures tell what is certain; else the JSON is scanned.
+    ``held``: text and arguments are held to their grammars, so that captures tell what is certain; else the JSON is
+    scanned.
     """
 
     def __init__(self, call: Call, *, events: bool = True, held: bool = False) -> None:
@@ -64,6 +78,7 @@ class Assembler:
         self._reasoning = ""
         self._refusal = ""
         self._calls: list[_OpenCall] = []
+        self._held = held
         self._scanner = _follower(call.output, held)
         self._parsed: Any = MISSING if self._scanner is None else self._scanner.snapshot
         self._logprobs: list[Any] = []
@@ -121,9 +136,8 @@ class Assembler:
             return Result(None, finish_reason="tool_calls", **known)
         if self._calls:
             last = self._calls[-1]
-            arguments = last.scanner.snapshot
-            return Truncated(None, finish_reason=ending.finish_reason, partial={
-                "name": last.name, "arguments": None if arguments is MISSING else arguments}, **known)
+            return Truncated(None, finish_reason=ending.finish_reason,
+                             partial={"name": last.name, "arguments": last.parsed}, **known)
         if self._refusal:
             return Failed(None, finish_reason=ending.finish_reason, error=OutputError(
                 f"the model refused: {self._refusal}", text=self._refusal), **known)
@@ -172,20 +186,18 @@ class Assembler:
     def _tool_call(self, piece: Piece, events: list[Event]) -> None:
         self._end_reasoning(events)
         while len(self._calls) <= piece.call:
-            self._calls.append(_OpenCall(piece.name))
+            follower = arguments_follower(self._call.tools, piece.name) if self._held and self._wants_events else None
+            self._calls.append(_OpenCall(piece.name, follower or PartialJson()))
         one = self._calls[piece.call]
         one.name = one.name or piece.name
         one.id = piece.call_id or one.id
         if piece.arguments:
             one.arguments += piece.arguments
             one.scanner.feed(piece.arguments)
-            parsed = one.scanner.snapshot
-            events.append(ArgumentsDelta(one.name, piece.call, one.arguments, None if parsed is MISSING else parsed,
-                                         piece.arguments))
+            events.append(ArgumentsDelta(one.name, piece.call, one.arguments, one.parsed, piece.arguments))
         if piece.closed and not one.closed:
             one.closed = True
-            parsed = one.scanner.snapshot
-            events.append(ArgumentsDone(one.name, piece.call, one.arguments, None if parsed is MISSING else parsed))
+            events.append(ArgumentsDone(one.name, piece.call, one.arguments, one.parsed))
 
 
 def _follower(output: OutputType | None, held: bool) -> PartialJson | JsonCaptures | TextCaptures | None:
