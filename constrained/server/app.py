@@ -22,12 +22,22 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from constrained.server.chat import chat_completions
 from constrained.server.completions import completions
+from constrained.server.conversations import (
+    add_items,
+    create_conversation,
+    delete_conversation,
+    delete_item,
+    fetch_conversation,
+    fetch_item,
+    list_items,
+    update_conversation,
+)
 from constrained.server.engine import Engine
 from constrained.server.http import DIRECT_SEND, OWNER, LingeringResponse
 from constrained.server.info import detokenize, health, list_models, metrics, one_model, tokenize
 from constrained.server.problems import ApiError, from_library
 from constrained.server.responses import responses
-from constrained.server.stored import delete_response, fetch_response, list_input_items
+from constrained.server.stored import cancel_response, delete_response, fetch_response, list_input_items
 
 __all__ = ["create_app"]
 
@@ -56,6 +66,15 @@ def create_app(engine: Engine, *, close_engine: bool = True) -> ASGIApp:
         route("/v1/responses/{id}", fetch_response, "GET"),
         route("/v1/responses/{id}", delete_response, "DELETE"),
         route("/v1/responses/{id}/input_items", list_input_items, "GET"),
+        route("/v1/responses/{id}/cancel", cancel_response),
+        route("/v1/conversations", create_conversation),
+        route("/v1/conversations/{id}", fetch_conversation, "GET"),
+        route("/v1/conversations/{id}", update_conversation),
+        route("/v1/conversations/{id}", delete_conversation, "DELETE"),
+        route("/v1/conversations/{id}/items", list_items, "GET"),
+        route("/v1/conversations/{id}/items", add_items),
+        route("/v1/conversations/{id}/items/{item}", fetch_item, "GET"),
+        route("/v1/conversations/{id}/items/{item}", delete_item, "DELETE"),
         route("/v1/models", list_models, "GET"),
         route("/v1/models/{name:path}", one_model, "GET"),
         route("/health", health, "GET"),

@@ -40,6 +40,8 @@ class ChatRequest:
     logprobs: int | None
     template_arguments: dict[str, Any] = field(default_factory=dict)
     tools: Tools | None = None
+    truncation: str = "disabled"
+    """``auto``: the oldest messages are left out where all are too long."""
 
 
 def read_chat(fields: Fields, settings: ServerSettings) -> ChatRequest:

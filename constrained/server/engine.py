@@ -25,6 +25,7 @@ from constrained.engine.matcher import GrammarMatcher
 from constrained.errors import ConstrainedError
 from constrained.server.compiling import Compiled, CompileService
 from constrained.server.constraint import Constraint
+from constrained.server.conversation_store import ConversationStore
 from constrained.server.metrics import Metrics
 from constrained.server.problems import ApiError, bad_request, from_library
 from constrained.server.response_store import ResponseStore
@@ -57,6 +58,7 @@ class Engine:
         self.metrics = Metrics()
         self.grammars = CompileService(self.info, settings)
         self.responses = ResponseStore(settings.store_bytes, settings.store_seconds)
+        self.conversations = ConversationStore(settings.store_bytes, settings.store_seconds)
         self.service = DecoderService(scheduler, max_queue=settings.max_queue)
         self.token_text = TokenText(self.info)
         self._template = chat_template or ChatTemplate(PLAIN_TEMPLATE)

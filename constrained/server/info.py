@@ -50,7 +50,8 @@ async def metrics(request: Request, engine: Engine, request_id: str) -> Response
         "grammars_compiled_total": grammars.compiled, "grammars_refused_total": grammars.refused,
         "compile_workers_replaced_total": grammars.killed, "grammars_waiting": grammars.waiting,
         "grammar_cache_bytes": grammars.cache_bytes, "stored_responses": len(engine.responses),
-        "stored_response_bytes": engine.responses.held_bytes})
+        "stored_response_bytes": engine.responses.held_bytes, "background_responses": len(engine.responses.running),
+        "conversations": len(engine.conversations), "conversation_bytes": engine.conversations.held_bytes})
     return Response("\n".join([*lines, ""]), media_type="text/plain; version=0.0.4")
 
 

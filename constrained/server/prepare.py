@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import Any
 
 from constrained.decoder.sampling_params import SamplingParams
 from constrained.errors import ConstrainedError
@@ -39,7 +40,7 @@ class Prepared:
 async def prepare(engine: Engine, chat: ChatRequest) -> Prepared:
     """Raises :class:`ApiError`."""
     tools = chat.tools
-    prompt = await engine.chat_prompt(chat.messages, tools, **chat.template_arguments)
+    prompt = await _prompt(engine, chat)
     thinking = _thinking(engine, prompt, chat)
     constraint = chat.constraint
     if tools is not None:
@@ -63,6 +64,37 @@ async def prepare(engine: Engine, chat: ChatRequest) -> Prepared:
     relaxed = None if compiled is None else [*compiled.relaxed, *(() if tools is None else tools.relaxed)]
     return Prepared(prompt, chat.params if skip else chat.params.updated(skip_special_tokens=False), compiled,
                     _readers(engine, tools, thinking), () if tools is None else tools.customs, relaxed)
+
+
+async def _prompt(engine: Engine, chat: ChatRequest) -> list[int]:
+    """The prompt; with ``truncation: auto`` that of so many of the last messages as leave room for the output.
+
+    Instructions stay, a tool's result is never left without its call, and where there are several messages of the user
+    the prompt begins with one.
+    """
+    async def of(messages: list[dict[str, Any]]) -> list[int]:
+        return await engine.chat_prompt(messages, chat.tools, **chat.template_arguments)
+
+    messages = chat.messages
+    prompt = await of(messages)
+    most = engine.scheduler.cache.max_len
+    room = most - min(chat.params.max_tokens or 1, most // 2)
+    if chat.truncation != "auto" or len(prompt) <= room:
+        return prompt
+    head = [message for message in messages[:1] if message["role"] == "system"]
+    cuts = [i for i in range(len(head) + 1, len(messages)) if messages[i]["role"] == "user"] or [
+        i for i in range(len(head) + 1, len(messages)) if messages[i]["role"] != "tool"]
+    low, high = 0, len(cuts)
+    while low < high:  # fewer messages are fewer tokens
+        middle = (low + high) // 2
+        found = await of([*head, *messages[cuts[middle] :]])
+        if len(found) < len(prompt):
+            prompt = found
+        if len(found) <= room:
+            high = middle
+        else:
+            low = middle + 1
+    return await of([*head, *messages[cuts[low] :]]) if low < len(cuts) else prompt
 
 
 def _thinking(engine: Engine, prompt: list[int], chat: ChatRequest) -> Thinking | None:

@@ -1,86 +1,57 @@
 """``ResponseStore``: answers of the Responses API that may be fetched, continued and deleted by their ids.
 
-    id -> (owner, the response, the items before it, their size, when it is forgotten)
+    id -> the response, the items before it, and for a streamed background run its events
 
-In memory, bounded in bytes and in time; the oldest go first. A response belongs to the API key that asked for it: for
-everybody else it is not there. Items are shared between the responses of a conversation, but each counts all that it
-holds on to, so what is held never exceeds the bound whatever is evicted. All calls come from one event loop.
+Items are shared between the responses of a conversation, but each counts all that it holds on to, so what is held never
+exceeds the bound whatever is evicted. Responses that are still being written in the background (``running``) are no
+part of the bound: there are at most as many as requests may run and wait.
 """
 
 from __future__ import annotations
 
-import json
-import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from constrained.server.bounded_store import BoundedStore, History, json_size
+
+if TYPE_CHECKING:
+    from constrained.server.background import BackgroundRun
 
 __all__ = ["ResponseStore", "Stored"]
-
-Item = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """One response and the items it answers (``inputs``, whole conversation, oldest first)."""
+    """One response and what it answers (``inputs``, the whole conversation)."""
 
     owner: int
     response: dict[str, Any]
-    inputs: tuple[Item, ...]
+    inputs: History
+    events: tuple[bytes, ...] | None
+    """Of a background run that was asked for as a stream, as they were sent."""
     size: int
-    until: float
 
     @property
-    def conversation(self) -> tuple[Item, ...]:
+    def conversation(self) -> History:
         """What a next response answers."""
-        return (*self.inputs, *self.response["output"])
+        return self.inputs.plus(self.response["output"])
 
 
-class ResponseStore:
-    """At most ``max_bytes`` (of JSON text) of responses, each for ``seconds``; 0 bytes: nothing is kept."""
+class ResponseStore(BoundedStore[Stored]):
+    """Finished responses by id, and those that run in the background."""
 
     def __init__(self, max_bytes: int, seconds: float) -> None:
-        self.max_bytes = max_bytes
-        self.held_bytes = 0
-        self._seconds = seconds
-        self._found: OrderedDict[str, Stored] = OrderedDict()
+        super().__init__(max_bytes, seconds)
+        self.running: dict[str, BackgroundRun] = {}
 
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def put(self, owner: int, response: dict[str, Any], inputs: Sequence[Item]) -> None:
+    def put(self, owner: int, response: dict[str, Any], inputs: History,
+            events: Sequence[bytes] | None = None) -> None:
         """Keep a finished response. One that alone is larger than the store is not kept."""
-        size = len(json.dumps(response)) + sum(len(json.dumps(item)) for item in inputs)
-        if size > self.max_bytes:
-            return
-        self._found[response["id"]] = Stored(owner, response, tuple(inputs), size, time.monotonic() + self._seconds)
-        self.held_bytes += size
-        self._expire()
-        while self.held_bytes > self.max_bytes:
-            self._forget(next(iter(self._found)))
+        size = json_size(response) + inputs.size + sum(map(len, events or ()))
+        self.keep(response["id"], Stored(owner, response, inputs, None if events is None else tuple(events), size))
 
-    def get(self, response_id: str, owner: int) -> Stored | None:
-        """The response of that id and owner, None where there is none (any more)."""
-        self._expire()
-        found = self._found.get(response_id)
+    def run_of(self, response_id: str, owner: int) -> BackgroundRun | None:
+        """The background run of that id and owner, None where it has ended or never was."""
+        found = self.running.get(response_id)
         return found if found is not None and found.owner == owner else None
-
-    def delete(self, response_id: str, owner: int) -> bool:
-        """Forget it; False where there was none. Responses that continue it keep what they need of it."""
-        if self.get(response_id, owner) is None:
-            return False
-        self._forget(response_id)
-        return True
-
-    def _forget(self, response_id: str) -> None:
-        self.held_bytes -= self._found.pop(response_id).size
-
-    def _expire(self) -> None:
-        """All are kept for the same time, so they expire in the order in which they came."""
-        now = time.monotonic()
-        while self._found:
-            first = next(iter(self._found))
-            if self._found[first].until > now:
-                return
-            self._forget(first)

@@ -2,8 +2,7 @@
 
 ``input`` is a text or a list of items: messages, the model's function calls, their outputs, reasoning (which is passed
 over). Tools are flat. ``previous_response_id`` puts the items of a stored response and its own before them (not its
-instructions). Other state of OpenAI's servers (``conversation``, ``prompt``, ``background``) and built-in tools are
-refused.
+instructions), ``conversation`` those of a conversation. Stored prompts and built-in tools are refused.
 """
 
 from __future__ import annotations
@@ -21,7 +20,8 @@ from constrained.server.sampling import MAX_TOP_LOGPROBS, SAMPLING_FIELDS, sampl
 from constrained.server.settings import ServerSettings
 from constrained.server.tools import read_tools
 
-__all__ = ["input_items", "previous_id", "read_responses", "wants_store"]
+__all__ = ["check_items", "conversation_id", "input_items", "previous_id", "read_responses", "wants_background",
+           "wants_store"]
 
 KNOWN = (SAMPLING_FIELDS - {"n", "max_tokens", "max_completion_tokens"}) | {
     "model", "input", "instructions", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls", "text",
@@ -29,7 +29,6 @@ KNOWN = (SAMPLING_FIELDS - {"n", "max_tokens", "max_completion_tokens"}) | {
     "service_tier", "safety_identifier", "prompt_cache_key", "background", "previous_response_id", "conversation",
     "prompt", "max_tool_calls", "chat_template_kwargs", "context_management", "prompt_cache_retention",
     "prompt_cache_options", "moderation"}
-REFUSED = ("conversation", "prompt", "background")
 
 
 def previous_id(fields: Fields, settings: ServerSettings) -> str | None:
@@ -41,6 +40,26 @@ def previous_id(fields: Fields, settings: ServerSettings) -> str | None:
     return found
 
 
+def conversation_id(fields: Fields, settings: ServerSettings) -> str | None:
+    """The conversation that a request belongs to. Raises :class:`ApiError` where nothing is kept."""
+    if not fields.has("conversation"):
+        return None
+    if not settings.store_bytes:
+        raise fields.wrong("conversation", "is not supported: this server keeps no conversations",
+                           "unsupported_parameter")
+    if isinstance(fields.value["conversation"], str):
+        return fields.needed_text("conversation", limit=200)
+    return fields.needed_object("conversation").needed_text("id", limit=200)
+
+
+def wants_background(fields: Fields, settings: ServerSettings) -> bool:
+    """Whether the response is written without a connection. Raises :class:`ApiError` where it would not be kept."""
+    wanted = fields.flag("background")
+    if wanted and not wants_store(fields, settings):
+        raise fields.wrong("background", "needs a response that is stored", "unsupported_parameter")
+    return wanted
+
+
 def wants_store(fields: Fields, settings: ServerSettings) -> bool:
     """Whether the response is to be kept: yes unless the request, or the server, says no."""
     if fields.flag("store") and not settings.store_bytes:
@@ -48,9 +67,8 @@ def wants_store(fields: Fields, settings: ServerSettings) -> bool:
     return fields.flag("store", True) and settings.store_bytes > 0
 
 
-def input_items(fields: Fields, request_id: str) -> list[dict[str, Any]]:
-    """The ``input`` of a request that was read, as items with ids and messages with lists of parts."""
-    value = fields.value["input"]
+def input_items(value: str | list[dict[str, Any]], request_id: str) -> list[dict[str, Any]]:
+    """An ``input`` that was read, as items with ids and messages with lists of parts."""
     items = [{"role": "user", "content": value}] if isinstance(value, str) else value
     found: list[dict[str, Any]] = []
     for i, item in enumerate(items):
@@ -65,9 +83,11 @@ def input_items(fields: Fields, request_id: str) -> list[dict[str, Any]]:
 def read_responses(fields: Fields, settings: ServerSettings, before: Sequence[dict[str, Any]] = ()) -> ChatRequest:
     """``before``: the items of the conversation so far. Raises :class:`ApiError` naming the field that is wrong."""
     fields.check_known(frozenset(KNOWN), instead="text.format")
-    for name in REFUSED:
-        if fields.value.get(name):
-            raise fields.wrong(name, "is not supported", "unsupported_parameter")
+    if fields.value.get("prompt"):
+        raise fields.wrong("prompt", "is not supported", "unsupported_parameter")
+    truncation = fields.text("truncation", "disabled", limit=40) or "disabled"
+    if truncation not in ("auto", "disabled"):
+        raise fields.wrong("truncation", "must be auto or disabled")
     form = fields.object("text")
     constraint = None
     if form is not None:
@@ -88,7 +108,7 @@ def read_responses(fields: Fields, settings: ServerSettings, before: Sequence[di
     params = sampling_params(Fields({**fields.value, "n": 1}, fields.path), settings,
                              constrained=constraint is not None or tools is not None, logprobs=logprobs)
     return ChatRequest(fields.text("model", "", limit=500) or "", _messages(fields, before), params, constraint,
-                       fields.flag("stream"), True, logprobs, arguments, tools)
+                       fields.flag("stream"), True, logprobs, arguments, tools, truncation)
 
 
 def _messages(fields: Fields, before: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -107,6 +127,12 @@ def _messages(fields: Fields, before: Sequence[dict[str, Any]]) -> list[dict[str
         if not value:
             raise bad_request("input: is required", "input")
     return messages
+
+
+def check_items(fields: Fields, key: str) -> None:
+    """Raises :class:`ApiError` where an item of a list is none that a response could answer."""
+    for one in fields.objects(key, limit=MAX_MESSAGES):
+        _add_item(one, [])
 
 
 def _add_item(item: Fields, messages: list[dict[str, Any]]) -> None:

@@ -200,7 +200,7 @@ def test_tool_choices() -> None:
 
 @pytest.mark.parametrize(("body", "param"), [
     ({}, "input"), ({"input": []}, "input"), ({"input": [{"type": "image"}]}, "input[0].type"),
-    ({"input": "x", "conversation": "r"}, "conversation"), ({"input": "x", "background": True}, "background"),
+    ({"input": "x", "prompt": {"id": "p"}}, "prompt"), ({"input": "x", "truncation": "some"}, "truncation"),
     ({"input": "x", "text": {"format": {"type": "json_schema"}}}, "text.format.schema"),
     ({"input": "x", "chat_template_kwargs": {"chat_template": "{{1/0}}"}}, "chat_template_kwargs.chat_template"),
     ({"input": "x", "grammar": "x"}, "grammar"), ({"input": "x", "response_format": {}}, "response_format"),

@@ -15,6 +15,7 @@ pytest.importorskip("torch")
 for package in ("starlette", "uvicorn", "httptools", "jinja2"):
     pytest.importorskip(package, reason=f"the server needs {package}: pip install 'constrained[server]'")
 
+from constrained.server.bounded_store import History, json_size
 from constrained.server.response_store import ResponseStore
 from tests.server.fixed_speed import make_engine
 from tests.server.serving import Running, running
@@ -158,10 +159,10 @@ def response(name: str, size: int = 0) -> dict[str, Any]:
 def test_the_store_is_bounded_in_bytes() -> None:
     store = ResponseStore(1_000, 60.0)
     for i in range(20):
-        store.put(0, response(f"r{i}", 200), [])
+        store.put(0, response(f"r{i}", 200), History())
         assert store.held_bytes <= 1_000
     assert len(store) == 3 and store.get("r19", 0) is not None and store.get("r16", 0) is None
-    store.put(0, response("big", 2_000), [])
+    store.put(0, response("big", 2_000), History())
     assert store.get("big", 0) is None and store.get("r19", 0) is not None  # it does not push out the others
     for i in range(17, 20):
         assert store.delete(f"r{i}", 0)
@@ -170,7 +171,7 @@ def test_the_store_is_bounded_in_bytes() -> None:
 
 def test_a_conversation_counts_all_that_it_holds() -> None:
     store = ResponseStore(2_000, 60.0)
-    store.put(0, response("first", 900), [])
+    store.put(0, response("first", 900), History())
     found = store.get("first", 0)
     assert found is not None
     alone = store.held_bytes
@@ -180,13 +181,24 @@ def test_a_conversation_counts_all_that_it_holds() -> None:
     assert store.get("first", 0) is None and store.held_bytes <= 2_000 and alone < 1_000
 
 
+def test_a_history_is_measured_once(monkeypatch) -> None:
+    from constrained.server import bounded_store
+
+    seen: list[Any] = []
+    monkeypatch.setattr(bounded_store, "json_size", lambda value: seen.append(value) or json_size(value))
+    history = History()
+    for i in range(10):
+        history = history.plus([{"id": i}])
+    assert len(seen) == 10 and history.size == sum(map(json_size, history.items)) and len(history.items) == 10
+
+
 def test_what_is_old_is_forgotten(monkeypatch) -> None:
     now = [1_000.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     store = ResponseStore(10_000, 60.0)
-    store.put(0, response("a"), [])
+    store.put(0, response("a"), History())
     now[0] += 30
-    store.put(0, response("b"), [])
+    store.put(0, response("b"), History())
     now[0] += 31
     assert store.get("a", 0) is None and store.get("b", 0) is not None and len(store) == 1
     now[0] += 30
