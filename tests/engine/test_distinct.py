@@ -6,6 +6,7 @@ import itertools
 import json
 import random
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 
 import constrained as cd
 from constrained.engine.distinct.automaton import DistinctAutomaton
-from constrained.engine.distinct.values import Sets, number_key, plain_text
+from constrained.kernel.plain_numbers import number_key, plain_text
 from tests.engine.real_vocabularies import real_vocabulary
 
 PIECES = """ab abc a" aab" aa "," 1,1 12 100 10 0.0 1.0 1e 1] 0061 61 \\u0061 \\u u0061" true rue al null e
@@ -167,29 +168,13 @@ def test_guards_beside_it_are_refused_and_what_cannot_be_is_unsatisfiable() -> N
             {"type": "boolean"}, {"type": "boolean"}, {"type": "boolean"}]})
 
 
-def test_sets_are_persistent_and_equal_ones_are_one() -> None:
-    sets = Sets()
-    rng = random.Random(1)
-    values = rng.sample(range(1, 1 << 20), 300)
-    one = two = 0
-    for value in values:
-        one = sets.add(one, value)
-    for value in reversed(values):
-        two = sets.add(two, value)
-    assert one == two
-    assert sorted(sets.items(one)) == sorted(values)
-    assert all(sets.contains(one, value) for value in values)
-    assert not sets.contains(one, 0)
-    assert not sets.contains(0, values[0])
 
 
 @pytest.mark.parametrize("text", [b"1", b"-12.50", b"0.001", b"1e3", b"123e-2", b"100"])
 def test_numbers_are_one_by_value(text: bytes) -> None:
-    from decimal import Decimal
-
     plain = plain_text(number_key(text))
-    assert plain is not None and Decimal(plain) == Decimal(text.decode())
-    assert number_key(plain.encode()) == number_key(text)
+    assert plain is not None and Decimal(plain.decode()) == Decimal(text.decode())
+    assert number_key(plain) == number_key(text)
 
 
 # ---- all texts of small languages ----------------------------------------------------------------------
@@ -222,7 +207,7 @@ def plainly(value: Any) -> Any:
 def arrays(items: list[str], most: int) -> Iterator[str]:
     for count in range(most + 1):
         for chosen in itertools.product(items, repeat=count):
-            values = [plainly(json.loads(one)) for one in chosen]
+            values = [plainly(json.loads(one, parse_float=Decimal)) for one in chosen]
             if all(a != b for a, b in itertools.combinations(values, 2)):
                 yield "[" + ",".join(chosen) + "]"
 
@@ -319,3 +304,50 @@ def test_the_mask_of_a_real_vocabulary_is_what_its_tokens_do(seen: str) -> None:
             for token in tried:
                 if token not in vocabulary.stop_token_ids:
                     assert bool(grammar.next_state(here, token)) == (token in allowed), (goal[:i], token)
+
+
+def objects(members: list[str], most: int) -> Iterator[str]:
+    for count in range(most + 1):
+        for chosen in itertools.product(members, repeat=count):
+            yield "{" + ",".join(chosen) + "}"
+
+
+@pytest.mark.parametrize("members", [
+    ['"a":1', '"a":10', '"a":2'],  # of a name that is written again the last value counts
+    ['"a":1', '"b":1', '"b":10', '"\\u0061":1.0'],
+    ['"a":[1]', '"a":[1,10]', '"b":"a"'],
+    ['"a":{"b":1}', '"a":{}', '"a":"b"'],
+])
+def test_objects_whose_names_come_again(members: list[str]) -> None:
+    rules = (f'root ::= Distinct("array")\narray ::= "[" (object ("," object)?)? "]"\n'
+             f'object ::= "{{" (member ("," member)?)? "}}"\n{spelled(members, "member")}')
+    check(compiled(rules), list(arrays(list(objects(members, 2)), 2)))
+
+
+@pytest.mark.parametrize("items", [
+    ["1.2", "12e-1", "5"], ["120", "12e1", "12e0"], ["0.0", "0e1", "-0e2", "1e0"], ["-1", "-1.0", "-10e-1", "-0"],
+    ["1", "1.00", "1.001", "100e-2"], ["1e5000", "10e4999", "1e4999"], ["-0", "-0.0", "-0.5", "0"],
+])
+def test_numbers_in_all_spellings(items: list[str]) -> None:
+    check(compiled(f'root ::= Distinct("array")\narray ::= "[" (item ("," item)?)? "]"\n{spelled(items)}'),
+          list(arrays(items, 2)))
+
+
+@pytest.mark.parametrize("items", [
+    ['"\\u0061"', '"a"', '"\\u0062"', '"\\n"', '"\\u000a"', '"\\u000A"'],
+    ['"\\ud83d\\ude00"', '"\\ud83d"', '"\\ude00"', '"\\ud83d\\ude01"', '"\\ud83da"'],
+    ['"\\""', '"\\u0022"', '"\\\\"', '"\\u005c"', '"\\/"', '"/"'],
+    ['"\\u00e9"', '"\\u00E9"', '"\\u0439"', '"e"'],
+    ['["\\u0061"]', '["a",1]', '[["a"]]', '{"a":"a"}', '{"\\u0061":"\\u0061"}'],
+])
+def test_strings_in_all_spellings(items: list[str]) -> None:
+    check(compiled(f'root ::= Distinct("array")\narray ::= "[" (item ("," item)?)? "]"\n{spelled(items)}'),
+          list(arrays(items, 2)))
+
+
+def test_names_and_items_at_once() -> None:
+    inner = [text for text in objects(['"a":1', '"b":[1]', '"b":[1,2]'], 2)
+             if len(json.loads(text)) == text.count('":')]
+    rules = ('root ::= Distinct("outer")\nouter ::= "[" (one ("," one)?)? "]"\none ::= Distinct("object")\n'
+             'object ::= "{" (member ("," member)?)? "}"\n')
+    check(compiled(rules + spelled(['"a":1', '"b":[1]', '"b":[1,2]'], "member")), list(arrays(inner, 2)))

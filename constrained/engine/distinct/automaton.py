@@ -20,14 +20,16 @@ Cost: a first step 5-10 us, a first mask inside such an array 20-500 us, known o
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
-from constrained.engine.distinct.reader import BLANKS, DEAD, Reader
 from constrained.engine.distinct.texts import VocabularyTexts, ids_of
+from constrained.kernel.int_rows import IntRows
 from constrained.kernel.mask_walk import StaleState, TokenAutomaton
+from constrained.kernel.value_reader import ValueReader
 
 __all__ = ["MARK", "DistinctAutomaton", "SearchLimitReached"]
 
@@ -40,14 +42,27 @@ NAMED = 257
 QUICK = 4_000
 """States in which a shortest end is looked for."""
 
+KEPT = 4_000
+"""Steps, and masks, that are remembered before all are forgotten."""
+
 VARIANTS = 4
 """Ways to one state of relaxed that a search for a short end follows."""
 
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 _NO_WORDS: Words = np.zeros(0, dtype=np.uint32)
-_NO_BYTES: frozenset[int] = frozenset()
 _OPENING = frozenset(b"[{")
 _BYTES = [bytes((value,)) for value in range(256)]
+
+
+def _bits(values: bytes) -> int:
+    return sum(1 << value for value in set(values))
+
+
+_BRACKETS = _bits(b"[{")
+_BLANKS = _bits(b" \t\n\r")
+_OF_NUMBERS = _bits(b"0123456789+-.eE")
+
+_LOWER = 0xFFFFFFFF
 
 Pairs = tuple[tuple[int, int], ...]
 """(reader's state, state of exact), sorted; none: dead."""
@@ -77,16 +92,14 @@ class DistinctAutomaton:
 
     def _reset(self) -> None:
         self.epoch += 1
-        self.reader = Reader()
-        self.states: list[tuple[int, Pairs]] = [(0, ())]
-        self.ids: dict[tuple[int, Pairs], int] = {}
+        self.reader = ValueReader()
+        self.pairs = IntRows(3)  # the pairs before, reader's state, exact's: a set of pairs is a chain
+        self.states = IntRows(2)  # relaxed's, the pairs
         self.taken: dict[tuple[int, int], int] = {}
-        self.stepped: dict[tuple[Pairs, int], Pairs] = {}
         self.marks: dict[int, int] = {}
-        self.first: dict[int, frozenset[int]] = {}
-        self.byte_sets: dict[frozenset[int], frozenset[int]] = {}  # few different ones for many states
-        self.lives: dict[tuple[int, int], bool] = {}
+        self.first: dict[int, int] = {}
         self.banned: dict[int, tuple[int, Words, Words]] = {}
+        self.upper = self.exact.start() >> 32 << 32
         self.begin = self._handle(self.relaxed.start(), ((0, self.exact.start()),))
 
     # ---- states --------------------------------------------------------------------------------------
@@ -94,17 +107,23 @@ class DistinctAutomaton:
     def _handle(self, row: int, pairs: Pairs) -> int:
         if not row or not pairs:
             return 0
-        key = (row, pairs)
-        index = self.ids.get(key)
-        if index is None:
-            index = self.ids[key] = len(self.states)
-            self.states.append(key)
-        return self.epoch << 32 | index
+        chain = 0
+        for reader, state in pairs:
+            chain = self.pairs.number(chain, reader, state & _LOWER)
+        return self.epoch << 32 | self.states.number(row & _LOWER, chain)
 
     def _of(self, handle: int) -> tuple[int, Pairs]:
-        if handle and handle >> 32 != self.epoch:
+        if not handle:
+            return 0, ()
+        if handle >> 32 != self.epoch:
             raise StaleState(handle)
-        return self.states[handle & 0xFFFFFFFF]
+        row, chain = self.states.values(handle & _LOWER)
+        pairs: list[tuple[int, int]] = []
+        while chain:
+            chain, reader, state = self.pairs.values(chain)
+            pairs.append((reader, self.upper | state))
+        pairs.reverse()
+        return self.relaxed.start() >> 32 << 32 | row, tuple(pairs)
 
     def _feed(self, pairs: Pairs, data: bytes) -> Pairs:
         """The pairs after ``data``; a ``Distinct`` begins in front of a bracket."""
@@ -128,7 +147,7 @@ class DistinctAutomaton:
             if not target:
                 continue
             after = self.reader.feed(reader, data) if reader else 0
-            if after != DEAD:
+            if after >= 0:
                 found[after] = self.exact.unite(found[after], target) if after in found else target
         return tuple(sorted(found.items()))
 
@@ -154,53 +173,58 @@ class DistinctAutomaton:
 
     # ---- no dead ends --------------------------------------------------------------------------------
 
-    def _first(self, state: int) -> frozenset[int]:
-        """The bytes that exact can read; a mark stands for both brackets."""
+    def _first(self, state: int) -> int:
+        """The bytes that exact can read, as bits; a mark stands for both brackets."""
         known = self.first.get(state)
         if known is None:
-            ids = self.exact.allowed_ids(state)
-            known = frozenset(i for i in ids if i < MARK) | (_OPENING if MARK in ids else _NO_BYTES)
-            known = self.first[state] = self.byte_sets.setdefault(known, known)
+            known = 0
+            for i in self.exact.allowed_ids(state):
+                known |= 1 << i if i < MARK else _BRACKETS if i == MARK else 0
+            self.first[state] = known
         return known
 
     def _lives(self, reader: int, state: int) -> bool:
         """Whether the unfinished items can be completed as new ones. Raises ``SearchLimitReached``."""
-        if reader == 0 or self.reader.outlook(reader).free:
+        if reader == 0:
             return True
-        start = (reader, state)
-        known = self.lives.get(start)
-        if known is not None:
-            return known
-        met = {start}
-        heap = [(self.exact.distance(state), start)]
+        free, _, trouble = self.reader.outlook(reader)
+        if free or self._away(reader, state, trouble):
+            return True
+        marked = self.reader.mark()
+        try:
+            return self._search_life(reader, state)
+        finally:
+            self.reader.undo(marked)
+
+    def _search_life(self, reader: int, state: int) -> bool:
+        met = {(reader, state)}
+        heap = [(self.exact.distance(state), (reader, state))]
         while heap:
             _, here = heappop(heap)
-            if self.lives.get(here) is False:
-                continue
-            first = self._first(here[1])
-            if self._away(here[0], first):
-                self.lives[start] = True
-                return True
-            for byte in first:
+            for byte in _members(self._first(here[1])):
                 pairs: Pairs = (here,)
                 if byte in _OPENING:
                     pairs = self._with_marks(pairs)
                 for pair in self._read(pairs, _BYTES[byte]):
-                    if pair[0] == 0 or self.reader.outlook(pair[0]).free or self.lives.get(pair):
-                        self.lives[start] = True
+                    if pair in met:
+                        continue
+                    if pair[0] == 0:
                         return True
-                    if pair not in met:
-                        met.add(pair)
-                        heappush(heap, (self.exact.distance(pair[1]), pair))
+                    free, _, trouble = self.reader.outlook(pair[0])
+                    if free or self._away(*pair, trouble):
+                        return True
+                    met.add(pair)
+                    heappush(heap, (self.exact.distance(pair[1]), pair))
             if len(met) > self.max_search:
                 raise SearchLimitReached(len(met))
-        for pair in met:
-            self.lives[pair] = False
         return False
 
-    def _away(self, reader: int, first: frozenset[int]) -> bool:
-        """Whether one of the bytes ``first`` leads away from all that was seen (brackets may begin more)."""
-        return not first - _OPENING <= self.reader.outlook(reader).bytes
+    def _away(self, reader: int, state: int, trouble: int) -> bool:
+        """Whether a byte leads away from all that was seen. Brackets may begin more, and digits an exponent."""
+        away = self._first(state) & ~(trouble | _BRACKETS)
+        if away and self.reader.in_number(reader):
+            away &= ~_OF_NUMBERS
+        return away != 0
 
     # ---- masks ---------------------------------------------------------------------------------------
 
@@ -213,11 +237,17 @@ class DistinctAutomaton:
         bits = np.zeros((1, self.words), dtype=np.int32)
         count = self.relaxed.fill(row, bits, 0)
         allowed = bits[0].view(np.uint32)
-        dead = [i for i in ids_of(allowed & self._doubtful(pairs)) if not self._survives(pairs, i)]
-        if any(not self.reader.outlook(reader).calm for reader, _ in pairs):
-            dead += self._walked(pairs)
+        marked = self.reader.mark()
+        dead: list[int] = []
+        for i in ids_of(allowed & self._doubtful(pairs)):
+            if not self._survives(pairs, i):
+                dead.append(i)
+            self.reader.undo(marked)
+        dead += self._walked(pairs)
         if self.relaxed.complete(row) and not self._complete(pairs):
             dead += [i for i in self.stop_ids if not self.relaxed.next(row, i)]
+        if len(self.banned) >= KEPT:
+            self.banned.clear()
         known = (count, _NO_WORDS, _NO_WORDS)
         if dead:
             banned = allowed & self.texts.row(dead)
@@ -235,8 +265,8 @@ class DistinctAutomaton:
             return texts.second_behind_bracket
         in_strings = all(self.reader.in_string(reader) for reader in readers) and len(readers) == len(pairs)
         found = texts.second_behind_quote if in_strings else texts.second
-        if not in_strings and any(not self.reader.outlook(reader).calm for reader in readers):
-            found = found | texts.blank_then_more
+        if any(self.reader.may_rewrite(reader) for reader in readers):
+            found = found | texts.member
         return found
 
     def _survives(self, pairs: Pairs, token: int) -> bool:
@@ -247,33 +277,30 @@ class DistinctAutomaton:
         """Tokens that die on the way along what was seen."""
         dead: list[int] = []
         trie = self.texts.trie
-        # blanks change nothing in front of a value, but end a number
-        blanks = _NO_BYTES if any(self.reader.in_number(reader) for reader, _ in pairs) else BLANKS
-        stack = [(pairs, 0, byte) for byte in self._troubling(pairs, blanks)]
+        marked = self.reader.mark()
+        stack = [(pairs, 0, byte, marked) for byte in _members(self._troubling(pairs))]
         while stack:
-            before, node, byte = stack.pop()
+            before, node, byte, known = stack.pop()
             node = trie.child(node, byte)
             if node == 0:
                 continue
-            after = self._after(before, byte)
+            self.reader.undo(known)
+            after = self._feed(before, _BYTES[byte])
             if not after:
                 dead += trie.ids_below(node)
             else:
-                stack += [(after, node, more) for more in self._troubling(after, _NO_BYTES)]
+                known = self.reader.mark()
+                stack += [(after, node, more, known) for more in _members(self._troubling(after))]
+        self.reader.undo(marked)
         return dead
 
-    def _troubling(self, pairs: Pairs, without: frozenset[int]) -> frozenset[int]:
+    def _troubling(self, pairs: Pairs) -> int:
         """The bytes behind which a pair is not calm."""
-        found: frozenset[int] = frozenset()
+        found = 0
         for reader, _ in pairs:
-            found |= self.reader.outlook(reader).bytes
-        return found - without
-
-    def _after(self, pairs: Pairs, byte: int) -> Pairs:
-        known = self.stepped.get((pairs, byte))
-        if known is None:
-            known = self.stepped[pairs, byte] = self._feed(pairs, _BYTES[byte])
-        return known
+            if reader:
+                found |= self.reader.outlook(reader)[2]
+        return found
 
     def _complete(self, pairs: Pairs) -> bool:
         return any(reader == 0 and self.exact.complete(state) for reader, state in pairs)
@@ -317,6 +344,8 @@ class DistinctAutomaton:
             for way in ways:
                 for reader, state in way:
                     found[reader] = self.exact.unite(found[reader], state) if reader in found else state
+            if len(self.taken) >= KEPT:
+                self.taken.clear()
             known = self.taken[handle, token] = self._handle(after, tuple(sorted(found.items())))
             return known
 
@@ -382,13 +411,13 @@ class DistinctAutomaton:
         with self.lock:
             out = bytearray()
             _, pairs = self._of(handle)
+            marked = self.reader.mark()
             while len(out) < most and pairs and not self._complete(pairs):
-                options = frozenset().union(*(self._first(state) for _, state in pairs))
                 if any(self._reads_names(state) for _, state in pairs):
                     break
                 ways = []
-                for byte in sorted(options):
-                    after = self._after(pairs, byte)
+                for byte in _members(self._options(pairs)):
+                    after = self._feed(pairs, _BYTES[byte])
                     if after:
                         ways.append((byte, after))
                         if len(ways) > 1:
@@ -397,7 +426,14 @@ class DistinctAutomaton:
                     break
                 out.append(ways[0][0])
                 pairs = ways[0][1]
+            self.reader.undo(marked)
             return bytes(out)
+
+    def _options(self, pairs: Pairs) -> int:
+        found = 0
+        for _, state in pairs:
+            found |= self._first(state)
+        return found
 
     def _reads_names(self, state: int) -> bool:
         return bool(self.named) and any(i >= NAMED for i in self.exact.allowed_ids(state))
@@ -421,31 +457,38 @@ class DistinctAutomaton:
 
     def _search(self, handle: int, most: int, variants: int, budget: int) -> bytes | None:
         """``variants``: how many texts go on at one state of relaxed; 0: all."""
-        before: dict[int, tuple[int, int]] = {handle: (0, 0)}
-        heap = [(self.distance(handle), 0, handle)]
+        marked = self.reader.mark()
+        try:
+            return self._search_end(self._of(handle), most, variants, budget)
+        finally:
+            self.reader.undo(marked)
+
+    def _search_end(self, start: tuple[int, Pairs], most: int, variants: int, budget: int) -> bytes | None:
+        before: dict[tuple[int, Pairs], tuple[tuple[int, Pairs], int]] = {start: (start, 0)}
+        heap = [(self.relaxed.distance(start[0]), 0, 0, start)]
         met: dict[int, int] = {}
         while heap:
-            _, depth, here = heappop(heap)
-            row, pairs = self._of(here)
+            _, depth, _, here = heappop(heap)
+            row, pairs = here
             if self._complete(pairs):
                 out = bytearray()
-                while here != handle:
+                while here != start:
                     here, byte = before[here]
                     out.append(byte)
                 out.reverse()
                 return bytes(out[:most])
-            options = frozenset().union(*(self._first(state) for _, state in pairs))
-            for byte in sorted((options - BLANKS or options) if variants else options):
+            options = self._options(pairs)
+            for byte in _members((options & ~_BLANKS or options) if variants else options):
                 data = _BYTES[byte]
                 next_row = self.relaxed.advance(row, data)
-                if variants and met.get(next_row, 0) >= variants:
+                if not next_row or (variants and met.get(next_row, 0) >= variants):
                     continue
-                after = self._handle(next_row, self._after(pairs, byte))
-                if after and after not in before:
+                after = (next_row, self._feed(pairs, data))
+                if after[1] and after not in before:
                     met[next_row] = met.get(next_row, 0) + 1
                     before[after] = (here, byte)
-                    # of equally good ways the longest goes on
-                    heappush(heap, (1 - depth + self.distance(after), depth - 1, after))
+                    # of equally good ways the longest goes on, of those the youngest
+                    heappush(heap, (1 - depth + self.relaxed.distance(next_row), depth - 1, len(before), after))
             if len(before) > budget:
                 raise SearchLimitReached(len(before))
         return None
@@ -460,12 +503,20 @@ class DistinctAutomaton:
 
     def memory(self) -> int:
         """Bytes held, about."""
-        own = 300 * len(self.states) + 200 * (len(self.taken) + len(self.stepped) + len(self.lives))
-        own += sum(400 + 8 * len(places) for _, places, _ in self.banned.values()) + 2_000 * len(self.first)
+        own = self.pairs.memory() + self.states.memory() + 250 * len(self.taken) + 150 * len(self.first)
+        own += sum(400 + 8 * len(places) for _, places, _ in self.banned.values())
         return self.relaxed.memory() + self.exact.memory() + self.reader.memory() + own
 
     def counts(self) -> tuple[int, int, int, int, int]:
         """As ``TokenAutomaton.counts``, with the states of this one."""
         _, states, *rest = self.relaxed.counts()
         masks, steps, nodes = rest
-        return self.epoch, max(states, self.exact.counts()[1], len(self.states)), masks, steps, nodes
+        return self.epoch, max(states, self.exact.counts()[1], self.states.count()), masks, steps, nodes
+
+
+def _members(bits: int) -> Iterator[int]:
+    """The values whose bits are set, in order."""
+    while bits:
+        low = bits & -bits
+        yield low.bit_length() - 1
+        bits ^= low

@@ -19,8 +19,7 @@ _NEXT = rb',[ \t\n\r]*["\[{\-0-9tfn]'
 _SECOND = re.compile(_NEXT)
 _SECOND_BEHIND_QUOTE = re.compile(rb'"[\x00-\xff]*' + _NEXT)
 _SECOND_BEHIND_BRACKET = re.compile(rb"[\[{][\x00-\xff]*" + _NEXT)
-_IsBlank = np.zeros(256, dtype=np.int64)
-_IsBlank[list(b" \t\n\r")] = 1
+_MEMBER = re.compile(rb'"[\x00-\xff]*"[ \t\n\r]*:[ \t\n\r]*[^ \t\n\r]')
 
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 
@@ -33,7 +32,7 @@ class VocabularyTexts:
         second: tokens in which an item ends and another begins.
         second_behind_quote: those where a quotation mark stands before that.
         second_behind_bracket: those where an array or object opens before that.
-        blank_then_more: tokens that begin with a blank and are not all blanks.
+        member: tokens with a name and the beginning of its value.
     """
 
     def __init__(self, info: TokenizerInfo, trie: TokenTrie) -> None:
@@ -41,19 +40,13 @@ class VocabularyTexts:
         self.trie = trie
         self.words = (info.vocab_size + 31) // 32
         text = np.frombuffer(info.token_data, dtype=np.uint8)
-        self._offsets = offsets = np.asarray(info.token_offsets)
-        lengths = offsets[1:] - offsets[:-1]
+        self._offsets = np.asarray(info.token_offsets)
         second = [i for i in self._holding(text, b",") if _SECOND.search(info.token_bytes(i))]
         self.second = self.row(second)
         self.second_behind_quote = self.row([i for i in second if _SECOND_BEHIND_QUOTE.search(info.token_bytes(i))])
         self.second_behind_bracket = self.row(
             [i for i in second if _SECOND_BEHIND_BRACKET.search(info.token_bytes(i))])
-        blanks = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(_IsBlank[text])))
-        number = blanks[offsets[1:]] - blanks[offsets[:-1]]
-        some = lengths > 0
-        first_blank = np.zeros(info.vocab_size, dtype=np.bool_)
-        first_blank[some] = _IsBlank[text[offsets[:-1][some]]] == 1
-        self.blank_then_more = self.row((first_blank & (number < lengths)).nonzero()[0])
+        self.member = self.row([i for i in self._holding(text, b":") if _MEMBER.search(info.token_bytes(i))])
 
     def _holding(self, text: np.ndarray[Any, np.dtype[np.uint8]], byte: bytes) -> list[int]:
         places = (text == byte[0]).nonzero()[0]
