@@ -21,6 +21,7 @@ from typing import Any
 from constrained.errors import ConstrainedError
 
 __all__ = [
+    "LEFT_OUT",
     "AnnotationError",
     "BudgetError",
     "FetchError",
@@ -31,6 +32,9 @@ __all__ = [
     "TruncatedError",
     "TypedError",
 ]
+
+LEFT_OUT = '; unsupported="warn" leaves it out'
+"""What front ends suggest, and a typed call has no option for."""
 
 
 class TypedError(ConstrainedError):

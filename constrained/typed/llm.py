@@ -308,6 +308,9 @@ class LLM:
                 raise SamplingError(f"there is no preset {base!r:.50}", hint=f"one of: {', '.join(PRESETS)}")
             base = PRESETS[base]
         params = SamplingParams(temperature=0.0) if base is None else base
+        if not isinstance(params, SamplingParams):
+            raise SamplingError(f"sampling is a SamplingParams or the name of a preset, not {type(params).__name__}",
+                                hint="single fields go by keyword: temperature=0.7")
         return params.updated(**options.fields) if options.fields else params
 
     def _finished(self, request: tuple[Call, int], running: Running | None = None) -> Result[Any]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from constrained.api.compiler import GrammarCompiler
 from constrained.api.grammar import Grammar
+from constrained.api.requests import grammar_of_request
 from constrained.engine.matcher import GrammarMatcher
 from constrained.errors import ConstrainedError, GrammarError
 from constrained.toolcalls import (
@@ -31,7 +32,7 @@ from constrained.toolcalls import (
 from constrained.toolcalls import Event as ParserEvent
 from constrained.typed.call import Call, Ending, Piece
 from constrained.typed.errors import BudgetError, PromptError, SourceError
-from constrained.typed.prompts import with_system
+from constrained.typed.prompts import with_system, with_text
 from constrained.typed.results import FinishReason, Usage
 from constrained.typed.tool_prompts import (
     bounded_integers,
@@ -84,6 +85,11 @@ class LocalEngine:
         self._tool_grammars: OrderedDict[Any, tuple[Any, Grammar]] = OrderedDict()
         self.described = loaded.source.name
         self._loaded = loaded
+        longest = loaded.model.config.max_position
+        if max_len is not None and not 0 < max_len <= longest:
+            raise SourceError(f"max_len={max_len!r:.30}: this model reads from 1 to {longest} tokens")
+        if max_batch < 1:
+            raise SourceError(f"max_batch is a number of calls from 1 on, not {max_batch!r:.30}")
         self.max_tokens = max_tokens
         self.scheduler = Scheduler(loaded.model, self.info, max_batch=max_batch, max_len=max_len)
         self.service = DecoderService(self.scheduler, max_queue=MAX_QUEUE)
@@ -117,7 +123,7 @@ class LocalEngine:
         options = dict(call.template_options)
         if call.thinking is not None or call.output is not None:
             options.setdefault("enable_thinking", bool(call.thinking))
-        messages: Any = call.messages
+        messages: Any = with_text(call.messages)
         tools: Any = list(call.tools) or None
         if not knows_tools(self.template.source):
             messages = plain_messages(messages, self.tool_format)
@@ -149,7 +155,7 @@ class LocalEngine:
             choice = "required" if call.output is not None and call.tool_choice == "auto" else call.tool_choice
             tag = self.tool_format.structural_tag(bounded_integers(call.tools), tool_choice=choice,
                                                   parallel_tool_calls=call.parallel_tool_calls)
-            grammar = Grammar.from_structural_tag(tag, tokenizer_info=self.info)
+            grammar = grammar_of_request("structural_tag", json.dumps(tag), layout="line", tokenizer_info=self.info)
             if call.output is not None and call.tool_choice == "auto":
                 grammar = grammar | call.output.grammar
             held = self._tool_grammars[key] = (call.output, grammar)  # held, so that its id stays its own

@@ -26,7 +26,7 @@ from constrained.frontends.json_schema.coverage import CoverageReport, coverage
 from constrained.frontends.python_types import type_schema
 from constrained.frontends.python_types.adapters import adapter_of
 from constrained.grammar.ir import TokenReference, walk
-from constrained.typed.errors import AnnotationError, OutputError, ToolError
+from constrained.typed.errors import LEFT_OUT, AnnotationError, OutputError, ToolError
 from constrained.typed.outline import outline
 from constrained.typed.partial_captures import JsonCaptures, TextCaptures
 from constrained.typed.types import WHOLE, JsonSchema, Regex, TextType
@@ -124,7 +124,11 @@ def output_type(annotation: Any) -> OutputType:
 
 def name_of(annotation: Any) -> str:
     """How a type is called in messages."""
-    return getattr(annotation, "__name__", None) or echo(str(annotation), 100).strip("'\"")
+    name = getattr(annotation, "__name__", None)
+    if name:
+        return str(name)
+    shown = echo(str(annotation), 100)
+    return shown.removeprefix(shown[0]).removesuffix(shown[0])
 
 
 @lru_cache(maxsize=MAX_SHARED, typed=True)
@@ -213,7 +217,8 @@ def _python_type(annotation: Any) -> tuple[Any, Grammar, Callable[[str], Any]]:
         schema = type_schema(annotation)
         grammar = Grammar.from_type(annotation, **JSON_LAYOUT)
     except UnsupportedSchemaError as error:
-        raise AnnotationError(f"{name_of(annotation)} is no type that values can be written for: {error}",
+        said = str(error).replace(LEFT_OUT, "")  # an option that a typed call does not have
+        raise AnnotationError(f"{name_of(annotation)} is no type that values can be written for: {said}",
                               hint=None if error.hint else "use a Pydantic model, dataclass, TypedDict, Literal, "
                               "Enum, Union, list, dict, tuple, int, float, bool, str, date ...; or Regex, Choice, "
                               "EBNF, Lark, JsonSchema") from None

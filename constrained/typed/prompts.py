@@ -7,7 +7,7 @@ from typing import Any
 
 from constrained.typed.errors import PromptError
 
-__all__ = ["as_messages", "with_feedback", "with_instructions", "with_system"]
+__all__ = ["as_messages", "with_feedback", "with_instructions", "with_system", "with_text"]
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 
@@ -15,8 +15,10 @@ ROLES = ("system", "developer", "user", "assistant", "tool")
 def as_messages(prompt: Any, system: str | None = None) -> tuple[Mapping[str, Any], ...]:
     """Messages out of a text (one user message) or a list of messages; ``system`` goes first where there is none.
 
-    Raises :class:`PromptError` for what is neither.
+    Raises :class:`PromptError` for what is neither, and for a message without content.
     """
+    if isinstance(prompt, Sequence) and not isinstance(prompt, str) and not prompt:
+        raise PromptError("a prompt is text or a list of messages; this list is empty")
     if isinstance(prompt, str):
         messages: list[Mapping[str, Any]] = [{"role": "user", "content": prompt}]
     elif isinstance(prompt, Sequence) and prompt and all(hasattr(m, "to_dict") or isinstance(m, Mapping)
@@ -29,9 +31,34 @@ def as_messages(prompt: Any, system: str | None = None) -> tuple[Mapping[str, An
         if message.get("role") not in ROLES:
             raise PromptError(f"message {number} has the role {message.get('role')!r:.50}",
                               hint=f"one of: {', '.join(ROLES)}")
+        if message.get("content") is None and message["role"] != "assistant":
+            raise PromptError(f"message {number} ({message['role']}) has no content")
     if system is not None and messages[0].get("role") not in ("system", "developer"):
         messages.insert(0, {"role": "system", "content": system})
     return tuple(messages)
+
+
+def with_text(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The messages with contents that are lists of parts joined to text, which is all that a template here can show.
+
+    Raises :class:`PromptError` for parts that are no text.
+    """
+    found: list[Mapping[str, Any]] = []
+    for number, message in enumerate(messages):
+        content = message.get("content")
+        if isinstance(content, str) or content is None:
+            found.append(message)
+            continue
+        texts: list[str] = []
+        for part in content if isinstance(content, (list, tuple)) else [content]:
+            text = part.get("text", part.get("refusal")) if isinstance(part, Mapping) else None
+            if not isinstance(text, str):
+                kind = part.get("type") if isinstance(part, Mapping) else type(part).__name__
+                raise PromptError(f"message {number} has a part that is no text: {kind!r:.50}",
+                                  hint="this model reads text only")
+            texts.append(text)
+        found.append({**message, "content": "".join(texts)})
+    return found
 
 
 def with_instructions(messages: tuple[Mapping[str, Any], ...], text: str | None) -> tuple[Mapping[str, Any], ...]:

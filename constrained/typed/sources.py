@@ -38,6 +38,11 @@ def open_source(source: Any, *, tokenizer: Any = None, device: Any = None, dtype
     if isinstance(source, str) and source.startswith(("http://", "https://")):
         from constrained.typed.remote import RemoteEngine
 
+        local = {"tokenizer": tokenizer, "device": device, "dtype": dtype, "quantized": quantized, "max_len": max_len,
+                 "tool_format": tool_format}
+        given = [f"{name}=" for name, value in local.items() if value is not None]
+        if given:
+            raise SourceError(f"{' and '.join(given)}: a server has its own", hint="leave it out, or load a model here")
         return RemoteEngine(source, model=model, api_key=api_key, timeout=timeout, max_tokens=max_tokens)
     if model is not None or api_key is not None:
         raise SourceError("model= and api_key= belong to a server", hint='LLM("http://host:8000/v1", model="name")')
@@ -64,6 +69,8 @@ def _own_format(source: Any) -> str | None:
 def _loaded(source: Any, tokenizer: Any, device: Any, dtype: Any, quantized: bool | None,
             progress: bool) -> LoadedModel:
     is_path = isinstance(source, (str, os.PathLike))
+    if tokenizer is not None and (is_path or source is None or hasattr(source, "tokenizer_info")):
+        raise SourceError("tokenizer= belongs to a transformers model: a file or a folder has its own")
     if is_path and not Path(source).exists():
         raise SourceError(f"there is no model {os.fspath(source)!r:.200}",
                           hint="give a GGUF file, a folder with config.json and safetensors, a transformers model or a "

@@ -28,6 +28,9 @@ Field = tuple[str, Core, bool]
 def _model(translator: Translator, task: Task) -> None:
     schema = task.schema
     cls = schema["cls"]
+    if not schema["schema"].get("fields", True) and cls.__name__ == "BaseModel" and cls.__module__ == "pydantic.main":
+        translator.refuse(task, "BaseModel itself, of which Pydantic makes no values", "a model of your own")
+        return
     if task.hashable and cls.__hash__ is None:
         translator.never(task)
         return
