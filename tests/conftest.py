@@ -4,6 +4,8 @@
 - ``CONSTRAINED_TEST_SHIM=1``: the same, and without Cython's uncompiled mode: on ``cython_shim`` alone.
 - ``CONSTRAINED_REQUIRE_COMPILED=1``: the run fails unless every kernel is compiled.
 - ``CONSTRAINED_NIGHTLY=1``: property tests run ten times as many examples.
+- ``CONSTRAINED_SAME_EXAMPLES=1``: property tests draw the same examples at each run, so that what landed once lands
+  again; what other examples find is found by runs without it.
 - A kernel source newer than its compiled file ends the run: the compiled one would win silently.
 """
 
@@ -54,7 +56,11 @@ if SHIM:
 # No deadlines: a slow or busy machine is no fault of an example.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("nightly", settings.get_profile("default"), max_examples=1000)
-settings.load_profile("nightly" if switch("CONSTRAINED_NIGHTLY") else "default")
+settings.register_profile("same", settings.get_profile("default"), derandomize=True)
+if switch("CONSTRAINED_NIGHTLY"):
+    settings.load_profile("nightly")
+else:
+    settings.load_profile("same" if switch("CONSTRAINED_SAME_EXAMPLES") else "default")
 
 
 def stale_kernels() -> list[str]:
