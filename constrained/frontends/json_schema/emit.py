@@ -17,6 +17,7 @@ from typing import Any
 
 from constrained.errors import GrammarLimitError, echo
 from constrained.frontends.json_schema.arrays import ArrayShape
+from constrained.frontends.json_schema.counted_patterns import character_rules
 from constrained.frontends.json_schema.distinct_items import different_items, names_suffice
 from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.finite_values import finite_values
@@ -197,6 +198,7 @@ class Emitter:
         if known is None:
             name = kind if kind not in self.rules else f"{kind} {len(self.scalars)}"
             self.rules[name] = expr
+            self.rules.update(character_rules(expr))
             known = self.scalars[id(expr)] = Reference(name)
         return known
 

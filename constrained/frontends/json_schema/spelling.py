@@ -26,6 +26,7 @@ from constrained.regex.syntax import CharSet, Text
 from constrained.regex.utf8 import ByteTrie
 
 __all__ = [
+    "PLAIN",
     "RAW",
     "SpelledTrie",
     "canonical_spellings",
@@ -39,12 +40,12 @@ __all__ = [
 #: What may stand in a string as it is: all but controls, quotation mark and backslash.
 RAW: Ranges = subtract(ANY, ((0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)))
 #: Of these, what ``json.dumps`` always writes raw.
-_PLAIN: Ranges = intersection(RAW, ((0x20, 0x7E),))
+PLAIN: Ranges = intersection(RAW, ((0x20, 0x7E),))
 
 _SHORT = {0x08: "b", 0x09: "t", 0x0A: "n", 0x0C: "f", 0x0D: "r", 0x22: '"', 0x5C: "\\"}
 _SHORT_OR_SLASH = {**_SHORT, 0x2F: "/"}
 #: What ``json.dumps`` writes with four hexadecimal digits, at least with ``ensure_ascii``.
-_HEX_CANONICAL = subtract(complement(_PLAIN), normalise((code, code) for code in _SHORT))
+_HEX_CANONICAL = subtract(complement(PLAIN), normalise((code, code) for code in _SHORT))
 
 _BACKSLASH = 0x5C
 #: One character takes a few hundred states at most.
@@ -140,7 +141,7 @@ def spelled_dfa(dfa: Dfa, escapes: str, limits: Limits) -> ByteDfa:
     """The texts of ``dfa`` as they are written between quotation marks. Raises GrammarLimitError."""
     if escapes != "any":
         live = {index for row in dfa.rows for index, target in enumerate(row) if target != DEAD}
-        if all(dfa.classes[index][-1][1] < 0x7F and intersection(dfa.classes[index], _PLAIN) == dfa.classes[index]
+        if all(dfa.classes[index][-1][1] < 0x7F and intersection(dfa.classes[index], PLAIN) == dfa.classes[index]
                for index in live):
             return _plain_dfa(dfa, live)
     trie = _trie(dfa.classes, escapes)
@@ -170,7 +171,7 @@ def _plain_dfa(dfa: Dfa, live: set[int]) -> ByteDfa:
 @lru_cache(maxsize=4096)
 def spelled_class(ranges: Ranges, escapes: str) -> Expr:
     """One character of ``ranges``."""
-    if escapes != "any" and intersection(ranges, _PLAIN) == ranges:
+    if escapes != "any" and intersection(ranges, PLAIN) == ranges:
         return CharClass(ranges)
     if ranges and ranges[-1][1] < 0x7F:
         return _spelled_ascii(ranges, escapes)

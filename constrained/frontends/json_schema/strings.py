@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from constrained.errors import GrammarLimitError
+from constrained.frontends.json_schema.counted_patterns import counted_graph
 from constrained.frontends.json_schema.free_keys import other_keys
 from constrained.frontends.json_schema.lengths import sought_character, with_lengths
 from constrained.frontends.json_schema.policy import TextPolicy
@@ -38,7 +39,7 @@ from constrained.regex.charset import ANY as ANY_CHARACTER
 from constrained.regex.charset import complement as other_characters
 from constrained.regex.charset import contains, of_text
 from constrained.regex.determinise import determinise
-from constrained.regex.dfa import Dfa, is_finite, minimise
+from constrained.regex.dfa import Dfa, minimise
 from constrained.regex.program import ACCEPT, CharOp, Op, SplitOp, compile_program
 from constrained.regex.rewrite import has_assertions, is_nothing
 from constrained.regex.syntax import Node
@@ -56,6 +57,8 @@ _MINIMISED = 20_000
 _ANSWERS = 1_000
 #: Lengths from which on a counter is written beside an automaton, and no product made.
 _COUNTED = 100
+#: Positions up to which a counter beside an automaton is best multiplied out over bytes.
+_WRITTEN = 250_000
 
 
 class Language:
@@ -371,9 +374,8 @@ def _of_languages(shape: StringShape, escapes: str, limits: Limits) -> Expr | No
             if fitted is not None:
                 return None if is_nothing(fitted) else plain_expression(fitted, spelled_leaf(escapes))
     try:
-        counted = _counted(shape, escapes, limits)
-        if counted is not None:
-            return counted
+        if shape.minimum > 0 or shape.maximum is not None:
+            return _counted(shape, escapes, limits)
         dfa = shape.dfa(limits)
         return spelled_dfa(dfa, escapes, limits) if dfa.accepting else None
     except GrammarLimitError as error:
@@ -384,26 +386,30 @@ def _of_languages(shape: StringShape, escapes: str, limits: Limits) -> Expr | No
 
 
 def _counted(shape: StringShape, escapes: str, limits: Limits) -> Expr | None:
-    """Languages beside lengths, as an automaton with a counter; None where the product is small or lengths say nothing.
-
-    Raises GrammarLimitError.
+    """Languages beside lengths: the product where it is small, an automaton with a counter that the engine multiplies
+    out, or the product over characters (``counted_patterns``). Raises GrammarLimitError.
     """
-    if shape.minimum == 0 and shape.maximum is None:
-        return None
     top = shape.minimum if shape.maximum is None else shape.maximum
-    if shape.languages and top < _COUNTED:
-        return None
     dfa = replace(shape, minimum=0, maximum=None).dfa(limits)
     if not dfa.accepting:
-        return NOTHING
-    if top * len(dfa.rows) < 4 * _COUNTED:
         return None
-    spelled = spelled_dfa(dfa, escapes, limits)
-    if (top + 1) * len(spelled.transitions) > limits.max_positions:
-        if is_finite(dfa):
-            return None  # its states tell lengths themselves, so that few go with each length
-        raise GrammarLimitError("max_positions", limits.max_positions, "a state for each length")
-    return CountedDfa(spelled, len(dfa.rows), shape.minimum, shape.maximum)
+    try:
+        if top < _COUNTED or top * len(dfa.rows) < 4 * _COUNTED:
+            both = shape.dfa(limits)
+            return spelled_dfa(both, escapes, limits) if both.accepting else None
+        spelled = spelled_dfa(dfa, escapes, limits)
+        size = (top + 1) * len(spelled.transitions)
+        written = CountedDfa(spelled, len(dfa.rows), shape.minimum, shape.maximum)
+        if size <= _WRITTEN:
+            return written
+    except GrammarLimitError:
+        size = limits.max_positions + 1  # of bytes there are more
+    try:
+        return counted_graph(dfa, shape.minimum, shape.maximum, escapes, limits)
+    except GrammarLimitError:
+        if size > limits.max_positions:
+            raise
+    return written
 
 
 def _all_but(shape: StringShape, escapes: str) -> Expr | None:
