@@ -74,6 +74,7 @@ def search_form(root: Node) -> Node:
             elif isinstance(node, Anchor):
                 done.append(_meet(node, left, right))
             elif isinstance(node, Concat):
+                node = _start_first(node)
                 stack.append((node, left, right, True))
                 last = len(node.items) - 1
                 stack.extend((item, left and i == 0, right and i == last, False)
@@ -101,6 +102,23 @@ def search_form(root: Node) -> Node:
             del done[len(done) - count :]
             done.append(concat(parts) if isinstance(node, Concat) else alternation(parts))
     return done[0]
+
+
+def _start_first(node: Concat) -> Concat:
+    """The same with an anchor to the start before the other tests at its place: ``(?=a)^`` is ``^(?=a)``."""
+    items = list(node.items)
+    at = 0
+    while at < len(items):
+        item = items[at]
+        if isinstance(item, Concat):
+            items[at : at + 1] = item.items
+        elif isinstance(item, Anchor) and item.kind is AnchorKind.START:
+            return Concat((item, *items[:at], *items[at + 1 :])) if at else node
+        elif isinstance(item, (Anchor, Look)):
+            at += 1
+        else:
+            break
+    return node
 
 
 def _holders_of_anchors(root: Node) -> set[int]:

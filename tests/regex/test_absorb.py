@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,3 +68,12 @@ def test_what_says_no_more_than_it_must_comes_back_as_it_is() -> None:
     for pattern in ("abc", "^a{1,5}$", "a[^b]{4}c", r"a{1,5}\b"):
         tree = sought(pattern)
         assert absorbed(tree) is tree
+
+
+@pytest.mark.parametrize(("pattern", "same"), [
+    ("(?=a)^b", "^(?=a)b"), (r"(?=.{2,3}$)(^(?!b)[ab]*$)", r"^(?=.{2,3}$)(?!b)[ab]*$"), (r"\b(?=a)^a", r"^\b(?=a)a"),
+])
+def test_an_anchor_to_the_start_is_asked_first(pattern: str, same: str) -> None:
+    one, other = (minimise(determinise(sought(text), LIMITS)) for text in (pattern, same))
+    for text in ("", "a", "b", "ab", "aa", "ba", "aab", "abab", "bab"):
+        assert one.accepts(text) == other.accepts(text) == bool(re.search(pattern, text)), text

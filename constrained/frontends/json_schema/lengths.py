@@ -2,17 +2,31 @@ r"""A bound on the length of a match, moved into the pattern: ``^[a-z]\w*$`` of 
 
 It works where the lengths of a pattern are decided in one place: every part has one width, except one repetition of
 a body that has one width. An alternation works where each option does. Everything else is left to automata.
+
+The other way round, a bound that a pattern says by a look-ahead (``^(?=.{1,255}$)...``) is taken out of it.
 """
 
 from __future__ import annotations
 
 from constrained.regex.builder import alternation, concat
-from constrained.regex.charset import ANY, Ranges, intersection, normalise
+from constrained.regex.charset import ANY, Ranges, intersection, normalise, union
 from constrained.regex.rewrite import is_nothing
-from constrained.regex.syntax import NOTHING, Alternation, CharSet, Concat, Node, Repeat, Text
+from constrained.regex.syntax import (
+    NOTHING,
+    Alternation,
+    Anchor,
+    AnchorKind,
+    CharSet,
+    Concat,
+    Look,
+    Node,
+    Repeat,
+    Text,
+    walk,
+)
 from constrained.regex.width import all_widths
 
-__all__ = ["sought_character", "with_lengths"]
+__all__ = ["lengths_ahead", "sought_character", "with_lengths"]
 
 _MOST_OPTIONS = 64
 
@@ -97,6 +111,47 @@ def sought_character(tree: Node) -> Ranges | None:
     if isinstance(sought, Repeat) and sought.minimum == 1:
         sought = sought.body
     return _characters(sought)
+
+
+def lengths_ahead(tree: Node) -> tuple[Node, int, int | None, Ranges] | None:
+    """The pattern without the look-aheads at its start that bound the length of the whole, the least and greatest
+    length by them, and the characters that they let pass; None where there are none."""
+    if not isinstance(tree, Concat) or not isinstance(tree.items[0], Look):
+        return None
+    kept: list[Node] = []
+    minimum, maximum, passing = 0, None, ANY
+    at = 0
+    while at < len(tree.items) and isinstance(tree.items[at], Look):
+        item = tree.items[at]
+        bound = _bound(item)
+        if bound is None:
+            kept.append(item)
+        else:
+            minimum = max(minimum, bound.minimum)
+            if bound.maximum is not None:
+                maximum = bound.maximum if maximum is None else min(maximum, bound.maximum)
+            passing = intersection(passing, _characters(bound.body) or ())
+        at += 1
+    if len(kept) == at:
+        return None
+    rest = tree.items[at:]
+    read = [node for item in rest for node in walk(item) if isinstance(node, (CharSet, Text))]
+    used = union(*[node.ranges if isinstance(node, CharSet) else normalise((ord(char), ord(char)) for char in node.chars)
+                   for node in read])
+    if intersection(used, passing) == used:
+        passing = ANY  # the others do not stand in a match anyway
+    return concat([*kept, *rest]), minimum, maximum, passing
+
+
+def _bound(item: Node) -> Repeat | None:
+    """The repeated character of ``(?=.{1,255}$)``."""
+    if not isinstance(item, Look) or item.negative or not item.ahead or not isinstance(item.body, Concat):
+        return None
+    first, *behind = item.body.items
+    if len(behind) == 1 and isinstance(behind[0], Anchor) and behind[0].kind is AnchorKind.END and (
+            isinstance(first, Repeat) and _characters(first.body)):
+        return first
+    return None
 
 
 def _opens(item: Node) -> bool:

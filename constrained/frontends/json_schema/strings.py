@@ -21,7 +21,7 @@ from functools import lru_cache
 from constrained.errors import GrammarLimitError
 from constrained.frontends.json_schema.counted_patterns import counted_graph
 from constrained.frontends.json_schema.free_keys import other_keys
-from constrained.frontends.json_schema.lengths import sought_character, with_lengths
+from constrained.frontends.json_schema.lengths import lengths_ahead, sought_character, with_lengths
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.json_schema.spelling import (
     canonical_spellings,
@@ -42,7 +42,8 @@ from constrained.regex.determinise import determinise
 from constrained.regex.dfa import Dfa, minimise
 from constrained.regex.program import ACCEPT, CharOp, Op, SplitOp, compile_program
 from constrained.regex.rewrite import has_assertions, is_nothing
-from constrained.regex.syntax import Node
+from constrained.regex.syntax import CharSet, Node
+from constrained.regex.syntax import Repeat as TreeRepeat
 
 __all__ = ["ANY_STRING", "NOTHING", "Language", "StringShape", "named_format", "pattern_language"]
 
@@ -199,7 +200,7 @@ class StringShape:
     @staticmethod
     def from_pattern(pattern: str, limits: Limits | None = None) -> StringShape:
         """Strings in which the ECMA-262 ``pattern`` is found. Raises RegexError, GrammarLimitError."""
-        return StringShape(languages=(pattern_language(pattern, limits or _DEFAULT_LIMITS),))
+        return _pattern_shape(pattern, limits or _DEFAULT_LIMITS)
 
     @staticmethod
     def from_format(name: str, limits: Limits | None = None, *, draft: str = "2020-12") -> StringShape | None:
@@ -328,6 +329,22 @@ ANY_STRING = StringShape()
 
 def _has_surrogate(text: str) -> bool:
     return any("\ud800" <= char <= "\udfff" for char in text)
+
+
+@lru_cache(maxsize=4096)
+def _pattern_shape(pattern: str, limits: Limits) -> StringShape:
+    language = pattern_language(pattern, limits)
+    assert language.tree is not None
+    ahead = lengths_ahead(language.tree)
+    if ahead is None:
+        return StringShape(languages=(language,))
+    tree, minimum, maximum, passing = ahead
+    if maximum is not None and minimum > maximum:
+        return StringShape.of_values(())
+    languages = [Language(f"{pattern} without its lengths", tree)]
+    if passing != ANY_CHARACTER:
+        languages.append(Language(f"the characters of {pattern}", TreeRepeat(CharSet(passing), 0, None)))
+    return StringShape(minimum, maximum, tuple(languages))
 
 
 @lru_cache(maxsize=2048)
