@@ -26,6 +26,7 @@ from constrained.grammar.ir import (
     TokenReference,
     children,
 )
+from constrained.grammar.keys import KeyDfa
 from constrained.kernel.network import Network, NetworkTooLarge
 from constrained.kernel.program import GUARD
 from constrained.kernel.rule_writer import RepeatTooLarge, RuleWriter
@@ -33,7 +34,7 @@ from constrained.limits import Limits
 
 __all__ = ["build_network"]
 
-KINDS: dict[type, int] = {CountedDfa: 9}
+KINDS: dict[type, int] = {CountedDfa: 9, KeyDfa: 10}
 """The number in ``kernel.rule_writer`` of what is no ``kernel.nodes.Node``."""
 
 LARGE = 100
@@ -44,16 +45,17 @@ _EPSILON, _TOKENS = 1, 3
 
 def build_network(
     rules: RuleSet, limits: Limits, resolve_tokens: Callable[[TokenReference], frozenset[int]],
-    mark: Callable[[], frozenset[int] | None] = lambda: None,
+    mark: Callable[[], frozenset[int] | None] = lambda: None, annexes: bool = True,
 ) -> Network:
     """Positions for the rules reachable from the root; rule 0 is the root.
 
     ``mark``: asked at each ``Distinct`` for the token that begins it; None leaves its condition out.
+    ``annexes``: whether large automata may be written apart (``kernel.annexes``), where no pass sees their edges.
 
     Raises ``GrammarLimitError`` beyond ``max_positions``; whatever ``resolve_tokens`` raises goes through.
     """
     try:
-        return _Writer(rules, limits, resolve_tokens, mark).run(rules.root)
+        return _Writer(rules, limits, resolve_tokens, mark, annexes).run(rules.root)
     except NetworkTooLarge:
         raise GrammarLimitError("max_positions", limits.max_positions, "the grammar is too large") from None
     except RepeatTooLarge as error:
@@ -65,9 +67,10 @@ class _Writer(RuleWriter):
 
     def __init__(self, rules: RuleSet, limits: Limits,
                  resolve_tokens: Callable[[TokenReference], frozenset[int]],
-                 mark: Callable[[], frozenset[int] | None]) -> None:
+                 mark: Callable[[], frozenset[int] | None], annexes: bool) -> None:
         named = rules.rules if isinstance(rules.rules, dict) else dict(rules.rules)
-        super().__init__(named, KINDS, limits.max_positions, limits.max_repeat, char_template, parts_of)
+        super().__init__(named, KINDS, limits.max_positions, limits.max_repeat, char_template, parts_of,
+                         annexes)
         self.resolve_tokens = resolve_tokens
         self.mark = mark
         self.token_set_ids: dict[frozenset[int], int] = {}

@@ -43,11 +43,19 @@ def lower(
 
     Raises ``GrammarLimitError`` and ``UnsatisfiableGrammarError``.
     """
-    net = build_network(rules, limits, resolve_tokens, mark)
+    net = build_network(rules, limits, resolve_tokens, mark, not unspellable)
     try:
-        return _finish(net, limits, unspellable, budgets)
+        try:
+            return _finish(net, limits, unspellable, budgets)
+        except _SeesAll:
+            net = build_network(rules, limits, resolve_tokens, mark, False)
+            return _finish(net, limits, unspellable, budgets)
     except NetworkTooLarge:
         raise GrammarLimitError("max_positions", limits.max_positions, "the grammar is too large") from None
+
+
+class _SeesAll(Exception):
+    """A pass must see all edges, those of annexes too."""
 
 
 def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: bool) -> Program:
@@ -58,8 +66,12 @@ def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: 
         raise GrammarError("an item of a group in any order can be empty",
                            hint="make the item non-empty and leave it out of `required` instead")
     if net.guard_dfas:
+        if net.has_annex():
+            raise _SeesAll
         check_guards(net)
     if not net.make_starts():
+        if net.has_annex():
+            raise _SeesAll
         remove_left_recursion(net, limits)
     net.add_root()
     before = net.size()

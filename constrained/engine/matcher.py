@@ -28,6 +28,9 @@ NATIVE = is_compiled()
 CHECK_EVERY = 256
 """Steps between two looks at the automaton's memory (a mask is asked for where a step has led)."""
 
+NOBODYS = object()
+"""Stands for a bitmask before there is one."""
+
 STEP_ERRORS = (*KERNEL_LIMITS, StaleState, TypeError, OverflowError)
 
 Step = int | bytes
@@ -79,7 +82,7 @@ class GrammarMatcher:
         self._fill_at = self._auto.fill_at
         self._next_state = self._auto.next
         self._quick = NATIVE and compiled.by_address and not self._stops_given
-        self._array: Any = self  # nobody's bitmask; None is one that callers pass
+        self._array: Any = NOBODYS
         self._row = 0
         self._address = 0
         stops = info.stop_token_ids if override_stop_tokens is None else (

@@ -1,12 +1,14 @@
 cimport cython
 
-from constrained.kernel.memory cimport grow_int
+from constrained.kernel.memory cimport grow_int, grow_uint
 from constrained.kernel.network cimport Network
 
 cdef class Block
 cdef int NO_END
 cdef Block block_of_rows(tuple rows, object accepting)
 cdef Block block_of_character(int states, tuple edges)
+cdef Block block_of_keys(Block strings, tuple keys, int closing)
+cdef int _spell_keys(Block block, Block strings, int* tree, int nodes, int closing) except -1
 
 @cython.final
 cdef class Block:
@@ -22,6 +24,8 @@ cdef class Block:
     cdef int* final
     cdef int* away
     cdef unsigned int* sets
+    cdef int* inside
+    cdef bytes region
     cdef unsigned int alone[8]
     cdef int _room(self, int states, int edges, int finals) except -1
     cdef int write(self, Network net, int start, int end, int origin) except -1

@@ -4,7 +4,8 @@
 A ``Block`` is made once for a node and stays with it: strings, numbers and formats are the same nodes in every schema.
 Its states are numbered as in the automaton; the edges of state ``s`` are ``first[s] .. first[s + 1]``. ``away[s]`` is
 how many bytes state ``s`` is from an end (``NO_END``: there is none); ``sets`` and ``alone`` are what
-``kernel.partition`` has collected from its edges, once ``has_sets``.
+``kernel.partition`` has collected from its edges, once ``has_sets``. ``inside`` marks the states that are in the wide
+region whose partition ``region`` is, where ``kernel.regions`` was asked for the block alone.
 Cost: 20 ns an edge to make one, 3 ns a state and edge to write it.
 """
 
@@ -16,11 +17,11 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.memory import grow_int
+    from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
     from cython.cimports.constrained.kernel.network import Network
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.memory import grow_int
+    from constrained.kernel.memory import grow_int, grow_uint
     from constrained.kernel.network import Network
 
 from constrained.kernel.network import NetworkTooLarge  # noqa: E402 - a Python name in both modes
@@ -43,13 +44,15 @@ class Block:
             free(self.final)
             free(self.away)
             free(self.sets)
+            free(self.inside)
 
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
             self.n = self.edges = self.finals = self.n_sets = 0
-            self.first = self.lo = self.hi = self.to = self.final = self.away = self.sets = None
+            self.first = self.lo = self.hi = self.to = self.final = self.away = self.sets = self.inside = None
+            self.region = None
             self.has_sets = False
             self.alone = [0] * 8
             return self
@@ -273,3 +276,151 @@ def block_of_character(states: cython.int, edges: tuple) -> Block:
                 k += 1
     block.first[states] = k
     return block
+
+
+@cython.cfunc
+def block_of_keys(strings: Block, keys: tuple, closing: cython.int) -> Block:
+    """The texts of ``strings`` but ``keys``, each followed by the byte ``closing``.
+
+    ``keys``: sorted and all different. ``strings`` must be in state 0 at first only, and after any byte of a key be
+    where it goes on as from state 0. A trie beside it: the states of ``strings`` keep their numbers, nodes come behind.
+    """
+    most: cython.int = 1
+    found: cython.int = 1
+    i: cython.int
+    depth: cython.int
+    shared: cython.int
+    size: cython.int
+    node: cython.int
+    last: cython.int = 0
+    key: bytes
+    before: bytes = b""
+    text: cython.p_const_uchar
+    other: cython.p_const_uchar
+    for key in keys:
+        if len(key) > (1 << 28) - most:
+            raise NetworkTooLarge
+        size = cython.cast(cython.int, len(key))
+        most += size
+        last = max(last, size)
+    # of each node: its first child, its last one, the next one of the same parent, the byte, whether a key ends
+    tree: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 5 * most)
+    path: cython.p_int = grow_int(cython.NULL if cython.compiled else None, last + 1)
+    if not (tree and path):
+        if cython.compiled:
+            free(tree)
+            free(path)
+        raise MemoryError
+    for i in range(5):
+        tree[i] = -1
+    tree[4] = 0
+    path[0] = 0
+    last = 0
+    for key in keys:
+        size = cython.cast(cython.int, len(key))
+        text = key
+        other = before
+        shared = 0
+        while shared < last and shared < size and text[shared] == other[shared]:
+            shared += 1
+        node = path[shared]
+        for depth in range(shared, size):
+            tree[5 * found] = -1
+            tree[5 * found + 1] = -1
+            tree[5 * found + 2] = -1
+            tree[5 * found + 3] = text[depth]
+            tree[5 * found + 4] = 0
+            if tree[5 * node] < 0:
+                tree[5 * node] = found
+            else:
+                tree[5 * tree[5 * node + 1] + 2] = found
+            tree[5 * node + 1] = found
+            node = found
+            path[depth + 1] = node
+            found += 1
+        tree[5 * node + 4] = 1
+        before = key
+        last = size
+    block: Block = Block()
+    try:
+        _spell_keys(block, strings, tree, found, closing)
+    finally:
+        if cython.compiled:
+            free(tree)
+            free(path)
+    for i in range(8):
+        block.alone[i] |= strings.alone[i]
+    block.sets = grow_uint(block.sets, 8 * strings.n_sets + 1)
+    if not block.sets:
+        raise MemoryError
+    for i in range(8 * strings.n_sets):
+        block.sets[i] = strings.sets[i]
+    block.n_sets = strings.n_sets
+    block.has_sets = True
+    block.region = strings.region
+    block.measure()
+    return block
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _spell_keys(block: Block, strings: Block, tree: cython.p_int, nodes: cython.int, closing: cython.int) -> cython.int:
+    """States and edges for ``block_of_keys``; the bytes of keys go into ``alone``."""
+    n: cython.int = strings.n
+    own: cython.int = strings.first[1]  # edges of state 0
+    i: cython.int
+    k: cython.int = 0
+    e: cython.int
+    low: cython.int
+    child: cython.int
+    byte: cython.int
+    state: cython.int
+    block._room(n + nodes - 1, strings.edges + nodes * (own + 3), strings.finals)
+    block.inside = grow_int(block.inside, n + nodes)
+    if not block.inside:
+        raise MemoryError
+    for i in range(n + nodes - 1):
+        block.first[i] = k
+        block.inside[i] = 0
+        if 0 < i < n:
+            if strings.inside:
+                block.inside[i] = strings.inside[i]
+            for e in range(strings.first[i], strings.first[i + 1]):
+                block.lo[k] = strings.lo[e]
+                block.hi[k] = strings.hi[e]
+                block.to[k] = strings.to[e]
+                k += 1
+            continue
+        state = 5 * (i - n + 1 if i else 0)
+        child = tree[state]
+        if child < 0 and strings.region is not None:
+            block.inside[i] = 1
+        for e in range(own):
+            low = strings.lo[e]
+            while low <= strings.hi[e]:
+                byte = tree[5 * child + 3] if child >= 0 else 256
+                if byte < low:  # read by an earlier edge
+                    child = tree[5 * child + 2]
+                    continue
+                if tree[state + 4] and low <= closing < byte and closing <= strings.hi[e]:
+                    byte = closing
+                if byte > strings.hi[e]:
+                    byte = strings.hi[e] + 1
+                if low < byte:
+                    block.lo[k] = low
+                    block.hi[k] = byte - 1
+                    block.to[k] = strings.to[e]
+                    k += 1
+                if byte <= strings.hi[e] and child >= 0 and byte == tree[5 * child + 3]:
+                    block.lo[k] = byte
+                    block.hi[k] = byte
+                    block.to[k] = n + child - 1
+                    block.alone[byte >> 5] |= cython.cast(cython.uint, 1) << (byte & 31)
+                    child = tree[5 * child + 2]
+                    k += 1
+                low = byte + 1
+    block.first[n + nodes - 1] = k
+    block.edges = k
+    for i in range(strings.finals):
+        block.final[i] = strings.final[i]
+    return 0

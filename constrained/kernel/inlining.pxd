@@ -16,6 +16,7 @@ cdef int REFERENCE
 cdef int BYTE_DFA
 cdef int UNORDERED
 cdef int COUNTED_DFA
+cdef int KEY_DFA
 cdef int _leaves(tuple ranges) except -1
 
 @cython.final

@@ -54,6 +54,7 @@ REFERENCE = cython.declare(cython.int, 6)
 BYTE_DFA = cython.declare(cython.int, 7)
 UNORDERED = cython.declare(cython.int, 8)
 COUNTED_DFA = cython.declare(cython.int, 9)
+KEY_DFA = cython.declare(cython.int, 10)
 
 
 @cython.cfunc
@@ -161,6 +162,8 @@ class RuleTable:
             if not rule.is_head and (rule.uses == 1 or (
                     not rule.counts and total <= INLINE_SIZE and total * rule.uses <= INLINE_TOTAL)):
                 rule.inline = True
+        for rule in finished:
+            rule.calls = None  # recursive rules would hold one another
         return 0
 
     @cython.cfunc
@@ -228,8 +231,8 @@ class RuleTable:
                 dfa = node
                 total += 4 * len(dfa.transitions)
                 continue
-            elif kind == COUNTED_DFA:
-                total += 4 * (node.top + 1) * len(node.inner.transitions)
+            elif kind == COUNTED_DFA or kind == KEY_DFA:
+                total += INLINE_SIZE + 1
                 continue
             elif kind == CHAR_CLASS:
                 klass = node
@@ -285,7 +288,7 @@ class RuleTable:
                     stack.append(called.expr)
                 else:
                     total += most + 1  # a call is worth a register, not copies
-            elif kind == BYTE_DFA or kind == UNORDERED or kind == COUNTED_DFA:
+            elif kind == BYTE_DFA or kind == UNORDERED or kind == COUNTED_DFA or kind == KEY_DFA:
                 total += most + 1
             elif kind == REPEAT:
                 repeat = node

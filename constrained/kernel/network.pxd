@@ -81,6 +81,7 @@ cdef class Network:
     cdef int add_rule(self, int low, int entry, int last) except -1
     cdef int add_loop(self, int p, int rule, int least, int most, int after) except -1
     cdef int add_span(self, int base, int size, int end, object block, int boundary, int least, int top) except -1
+    cdef int add_annex(self, int start, int end, object annex, int size, int origin) except -1
     cdef int forget_spans(self) except -1
     cdef bint _is_dead(self, int p, int e, int k) except -1
     cdef int _drop_dead_of(self, int at) except -1

@@ -11,7 +11,8 @@ A *position* is a point of a rule. Its edges are four lists, each in the order i
 
 A position may instead stand for a *loop*: a counted one (``l_rule`` names its body), a set loop (-1, or -2 if its last
 item is free to repeat) or a guard (-3; ``l_min`` is the index of what must not follow). Positions 0 to 2 have no edges:
-0 is unused, 1 is END, 2 is HOLE.
+0 is unused, 1 is END, 2 is HOLE. Or it is the door of an annex (``kernel.annexes``): its list 0 is empty for everybody,
+and its ``head`` is ``-2 - span``.
 
 ``engine.build`` writes the rules, then ``engine.lowering`` calls the passes in order:
 
@@ -301,8 +302,9 @@ class Network:
                  least: cython.int, top: cython.int) -> cython.int:
         """The positions ``base .. base + size - 1`` are a ``kernel.blocks`` block that is left at ``end`` only.
 
-        ``top`` -1: the block itself; else its product with a counter of characters. Spans come in the order of their
-        positions. They save the passes work: what changes bytes within one calls ``forget_spans``.
+        ``top`` -1: the block itself, -2: an annex's door; else the block's product with a counter of characters. Spans
+        come in the order of their positions. They save the passes work: what changes bytes within one calls
+        ``forget_spans``.
         """
         i: cython.int = self.n_spans
         if i >= self.sp_cap:
@@ -325,6 +327,19 @@ class Network:
         self.blocks.append(block)
         self.n_spans = i + 1
         return i
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def add_annex(self, start: cython.int, end: cython.int, annex, size: cython.int, origin: cython.int) -> cython.int:
+        """An annex that counts as ``size`` positions, between two others. Its door is a span that nobody looks into."""
+        p: cython.int
+        if size > self.most - self.n:
+            raise NetworkTooLarge
+        self.most -= size
+        p = self.add_position(origin)
+        self.add_edge(start, 1, 0, 0, p)
+        self.head[4 * p] = -2 - self.add_span(p, 1, end, annex, 0, 0, -2)
+        return p
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -651,7 +666,7 @@ class Network:
                     while e >= 0:
                         self.add_edge(q, k, self.e_a[e], self.e_b[e], self.e_to[e])
                         e = self.e_next[e]
-                if self.loop_at[p] >= 0:
+                if self.loop_at[p] >= 0 or self.head[4 * p] < -1:
                     self.add_edge(q, 1, 0, 0, p)
         return True
 
@@ -776,6 +791,14 @@ class Network:
         return 0
 
     # ---- for the passes in Python ------------------------------------------------------------------------
+
+    def has_annex(self) -> bool:
+        """Whether any position has edges that ``edges`` does not tell."""
+        i: cython.int
+        for i in range(self.n_spans):
+            if self.sp_top[i] == -2:
+                return True
+        return False
 
     def classes(self) -> tuple:
         """(class of each byte, a byte of each class)."""

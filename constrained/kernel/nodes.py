@@ -120,6 +120,9 @@ class ByteDfa(Node):
     ``transitions[s]`` is a tuple of ``(first byte, last byte, next state)``, sorted and disjoint. State 0 starts.
     """
 
+    if not cython.compiled:
+        block = None  # of those that are made otherwise, too
+
     def __init__(self, transitions: tuple, accepting: frozenset):
         self.kind = 7
         self.transitions = transitions

@@ -1,5 +1,6 @@
 cimport cython
 
+from constrained.kernel.annexes cimport Annex
 from constrained.kernel.blocks cimport Block
 from constrained.kernel.memory cimport grow_int, grow_uint
 from constrained.kernel.network cimport Network

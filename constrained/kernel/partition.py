@@ -18,11 +18,13 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.annexes import Annex
     from cython.cimports.constrained.kernel.blocks import Block
     from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
     from cython.cimports.constrained.kernel.network import Network
     from cython.cimports.libc.stdlib import free
 else:
+    from constrained.kernel.annexes import Annex
     from constrained.kernel.blocks import Block
     from constrained.kernel.memory import grow_int, grow_uint
     from constrained.kernel.network import Network
@@ -520,6 +522,7 @@ def find_classes(net: Network, more: list) -> int:
     sets: ByteSets = ByteSets(net)
     found: Partition
     block: Block
+    annex: Annex
     taken: set = set()
     p: cython.int
     b: cython.int
@@ -534,8 +537,15 @@ def find_classes(net: Network, more: list) -> int:
             sets.take(p)
             p += 1
         if k < net.n_spans:
-            block = net.blocks[k]
-            if block not in taken and net.p_min[p] < FAR:
+            block = None
+            if net.sp_top[k] != -2:
+                block = net.blocks[k]
+            elif net.p_min[p] < FAR:
+                annex = net.blocks[k]
+                block = annex.block
+                for b in range(8):
+                    sets.alone[b] |= annex.alone[b]
+            if block is not None and net.p_min[p] < FAR and block not in taken:
                 taken.add(block)
                 sets.take_block(block)
             p += net.sp_size[k]

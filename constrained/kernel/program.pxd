@@ -1,6 +1,7 @@
 cimport cython
 
-from constrained.kernel.memory cimport grow_int
+from constrained.kernel.annexes cimport Annex
+from constrained.kernel.memory cimport grow_int, grow_long
 from constrained.kernel.network cimport Network
 
 cdef class Program
@@ -44,6 +45,8 @@ cdef class Program:
     cdef int* cls_rep
     cdef long long* p_min
     cdef long long* r_min
+    cdef int _place_annexes(self, Network net) except -1
+    cdef int _annexes(self, Network net) except -1
     cdef int _allocate(self, Network net) except -1
     cdef void _positions(self, Network net) noexcept
     cdef int _loops(self, Network net) except -1

@@ -20,9 +20,9 @@ A guard (GUARD) is a loop without rounds: ``l_min`` is the pending id it starts 
 A position of a text with a token budget (BUDGET) has its byte edges as any other, and is a loop beside:
 ``l_max`` is the budget, ``l_sep`` how many bytes the text needs from here at least (see ``engine.budgets``).
 
-Positions 1 and 2 are END and HOLE; they have no edges. The arrays belong to the program and never change, so an
-automaton reads them where they are. What explanations need is read in Python as a copy: an ``array("i")``, or
-``array("q")`` for minima in bytes.
+Positions 1 and 2 are END and HOLE; they have no edges. Those of annexes (``kernel.annexes``) come last. The arrays
+belong to the program and never change, so an automaton reads them where they are. What explanations need is read in
+Python as a copy: an ``array("i")``, or ``array("q")`` for minima in bytes.
 Cost: 10 ns a position and edge.
 """
 
@@ -36,12 +36,16 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.memory import grow_int
+    from cython.cimports.constrained.kernel.annexes import Annex
+    from cython.cimports.constrained.kernel.memory import grow_int, grow_long
     from cython.cimports.constrained.kernel.network import Network
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.memory import grow_int
+    from constrained.kernel.annexes import Annex
+    from constrained.kernel.memory import grow_int, grow_long
     from constrained.kernel.network import Network
+
+from constrained.kernel.network import NetworkTooLarge  # noqa: E402 - a Python name in both modes
 
 NO_WAY = cython.declare(cython.longlong, 1 << 60)
 
@@ -110,20 +114,78 @@ class Program:
         self.token_sets = net.token_sets
         self.regions = net.regions
         self.guards = None
+        self._place_annexes(net)
         self._allocate(net)
         self._positions(net)
         self._loops(net)
         self._take_over(net)
+        self._annexes(net)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _place_annexes(self, net: Network) -> cython.int:
+        """Number the positions of annexes behind all others; ``n_edges`` is how many edges they have at most."""
+        annex: Annex
+        k: cython.int
+        edges: cython.longlong = net.e
+        for k in range(net.n_spans):
+            if net.sp_top[k] == -2 and net.p_min[net.sp_base[k]] < NO_WAY:
+                annex = net.blocks[k]
+                net.sp_size[k] = self.n_positions
+                edges += annex.edges
+                if annex.size > (1 << 28) - self.n_positions or edges > 1 << 30:
+                    raise NetworkTooLarge
+                self.n_positions += annex.size
+        self.n_edges = cython.cast(cython.int, edges - net.e)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _annexes(self, net: Network) -> cython.int:
+        """Write the positions of annexes."""
+        annex: Annex
+        k: cython.int
+        p: cython.int
+        base: cython.int
+        number: cython.int
+        n: cython.int = self.n_positions
+        if n == net.n:
+            return 0
+        self.p_accept = grow_int(self.p_accept, n)
+        self.p_rule = grow_int(self.p_rule, n)
+        self.p_region = grow_int(self.p_region, n)
+        self.p_min = grow_long(self.p_min, n)
+        if not (self.p_accept and self.p_rule and self.p_region and self.p_min):
+            raise MemoryError
+        for k in range(net.n_spans):
+            if net.sp_top[k] != -2 or self.p_min[net.sp_base[k]] >= NO_WAY:
+                continue
+            annex = net.blocks[k]
+            base = net.sp_size[k]
+            number = 0
+            if annex.block is not None and annex.block.region is not None:
+                number = cython.cast(cython.int, len(self.regions))
+                self.regions.append(annex.block.region)
+                if annex.block.inside[0]:
+                    self.p_region[net.sp_base[k]] = number
+            for p in range(base, base + annex.size):
+                self.p_accept[p] = 0
+                self.p_loop[p] = -1
+                self.p_rule[p] = self.p_rule[net.sp_base[k]]
+            self.n_edges = annex.write(self.p_off, self.e_a, self.e_b, self.e_to, self.p_min, self.p_region,
+                                       self.n_edges, base, net.sp_end[k], self.p_min[net.sp_end[k]], number)
+        self.p_off[4 * n] = self.n_edges
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _allocate(self, net: Network) -> cython.int:
-        n: cython.int = net.n
+        n: cython.int = self.n_positions
         loops: cython.int = net.n_loops
         self.p_off = grow_int(self.p_off, 4 * n + 1)
-        self.e_a = grow_int(self.e_a, net.e + 1)
-        self.e_b = grow_int(self.e_b, net.e + 1)
-        self.e_to = grow_int(self.e_to, net.e + 1)
+        self.e_a = grow_int(self.e_a, net.e + self.n_edges + 1)
+        self.e_b = grow_int(self.e_b, net.e + self.n_edges + 1)
+        self.e_to = grow_int(self.e_to, net.e + self.n_edges + 1)
         self.p_loop = grow_int(self.p_loop, n)
         self.l_pos = grow_int(self.l_pos, loops + 1)
         self.l_rule = grow_int(self.l_rule, loops + 1)
@@ -155,6 +217,7 @@ class Program:
         e: cython.int
         i: cython.int
         at: cython.int = 0
+        annex: Annex
         for p in range(net.n):
             self.p_loop[p] = -1
             if net.loop_at[p] >= 0:
@@ -164,6 +227,9 @@ class Program:
             for i in range(4 * p, 4 * p + 4):
                 self.p_off[i] = at
                 e = net.head[i]
+                if e < -1 and net.p_min[p] < NO_WAY:
+                    annex = net.blocks[-2 - e]
+                    at = annex.write_door(self.e_a, self.e_b, self.e_to, at, net.sp_size[-2 - e], net.sp_end[-2 - e])
                 while e >= 0:
                     self.e_to[at] = net.e_to[e]
                     self.e_a[at] = net.e_a[e]

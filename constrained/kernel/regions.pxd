@@ -1,5 +1,6 @@
 cimport cython
 
+from constrained.kernel.blocks cimport Block
 from constrained.kernel.memory cimport grow_int
 from constrained.kernel.network cimport Network
 from constrained.kernel.partition cimport ByteSets, Partition
@@ -9,6 +10,7 @@ cdef int WIDE
 cdef int NEAR
 cdef int LEAD_IN
 cdef int MAX_BODY
+cdef int mark_region(Block block) except -1
 
 @cython.final
 cdef class Regions:

@@ -24,11 +24,13 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.blocks import Block
     from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.constrained.kernel.network import Network
     from cython.cimports.constrained.kernel.partition import ByteSets, Partition
     from cython.cimports.libc.stdlib import free
 else:
+    from constrained.kernel.blocks import Block
     from constrained.kernel.memory import grow_int
     from constrained.kernel.network import Network
     from constrained.kernel.partition import ByteSets, Partition
@@ -46,6 +48,26 @@ MAX_BODY = cython.declare(cython.int, 2000)
 def find_regions(net: Network) -> None:
     """Fill the regions of ``net``. May split positions."""
     Regions(net).find()
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def mark_region(block: Block) -> cython.int:
+    """Fill ``inside`` and ``region`` of a block that stands for itself: none, if it has not just one wide region."""
+    net: Network = Network(block.n + 1000)
+    base: cython.int = net.n + 2
+    i: cython.int
+    block.write(net, net.add_position(-1), net.add_position(-1), -1)
+    find_regions(net)
+    inside: cython.p_int = grow_int(cython.NULL if cython.compiled else None, block.n)
+    if not inside:
+        raise MemoryError
+    for i in range(block.n):
+        inside[i] = 1 if net.p_region[base + i] == 1 else 0
+    if len(net.regions) == 2:
+        block.region = net.regions[1]
+    block.inside = inside
+    return 0
 
 
 @cython.final

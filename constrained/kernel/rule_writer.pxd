@@ -1,10 +1,13 @@
 cimport cython
 
-from constrained.kernel.blocks cimport Block, block_of_character, block_of_rows
+from constrained.kernel.annexes cimport Annex, BlockAnnex, WordAnnex
+from constrained.kernel.blocks cimport Block, block_of_character, block_of_keys, block_of_rows
 from constrained.kernel.inlining cimport Rule, RuleTable
 from constrained.kernel.memory cimport grow_int
 from constrained.kernel.network cimport Network
 from constrained.kernel.nodes cimport ByteDfa, CharClass, Choice, Literal, Reference, Repeat, Sequence, Unordered
+from constrained.kernel.partition cimport ByteSets
+from constrained.kernel.regions cimport mark_region
 
 cdef class RuleWriter
 cdef int LITERAL
@@ -16,6 +19,9 @@ cdef int REFERENCE
 cdef int BYTE_DFA
 cdef int UNORDERED
 cdef int COUNTED_DFA
+cdef int KEY_DFA
+cdef int WORDS_APART
+cdef int WORDS_WEIGHT
 cdef int UNROLL_POSITIONS
 
 cdef class RuleWriter:
@@ -28,6 +34,7 @@ cdef class RuleWriter:
     cdef list stack
     cdef dict loop_rules
     cdef dict sizes
+    cdef bint annexes
     cdef int places_cap
     cdef int* places
     cdef int _reserve(self, long long leaves) except -1
@@ -39,6 +46,9 @@ cdef class RuleWriter:
     cdef Block _block_of(self, ByteDfa dfa)
     cdef int _char_class(self, CharClass node, int start, int end, int origin) except -1
     cdef int _counted_dfa(self, object node, int start, int end, int origin) except -1
+    cdef int _block_apart(self, Block block, int boundary, int least, int top, bint endless, int start, int end, int origin) except -1
+    cdef int _key_dfa(self, ByteDfa node, int start, int end, int origin) except -1
+    cdef int _words_apart(self, list words, int start, int end, int origin) except -1
     cdef tuple _share_prefixes(self, tuple options, int start, int end, int origin)
     cdef int _repeat(self, Repeat expr, int start, int end, int origin) except -1
     cdef int _unordered(self, Unordered expr, int start, int end, int origin) except -1

@@ -20,7 +20,8 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.blocks import Block, block_of_character, block_of_rows
+    from cython.cimports.constrained.kernel.annexes import Annex, BlockAnnex, WordAnnex
+    from cython.cimports.constrained.kernel.blocks import Block, block_of_character, block_of_keys, block_of_rows
     from cython.cimports.constrained.kernel.inlining import Rule, RuleTable
     from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.constrained.kernel.network import Network
@@ -34,9 +35,12 @@ if cython.compiled:
         Sequence,
         Unordered,
     )
+    from cython.cimports.constrained.kernel.partition import ByteSets
+    from cython.cimports.constrained.kernel.regions import mark_region
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.blocks import Block, block_of_character, block_of_rows
+    from constrained.kernel.annexes import Annex, BlockAnnex, WordAnnex
+    from constrained.kernel.blocks import Block, block_of_character, block_of_keys, block_of_rows
     from constrained.kernel.inlining import Rule, RuleTable
     from constrained.kernel.memory import grow_int
     from constrained.kernel.network import Network
@@ -50,6 +54,8 @@ else:
         Sequence,
         Unordered,
     )
+    from constrained.kernel.partition import ByteSets
+    from constrained.kernel.regions import mark_region
 
 from constrained.kernel.network import NetworkTooLarge  # noqa: E402 - a Python name in both modes
 
@@ -62,9 +68,16 @@ REFERENCE = cython.declare(cython.int, 6)
 BYTE_DFA = cython.declare(cython.int, 7)
 UNORDERED = cython.declare(cython.int, 8)
 COUNTED_DFA = cython.declare(cython.int, 9)
+KEY_DFA = cython.declare(cython.int, 10)
 
 UNROLL_POSITIONS = cython.declare(cython.int, 20)
 """A counted repetition is unrolled up to this many leaves in all."""
+
+
+WORDS_APART = cython.declare(cython.int, 64)
+"""Bytes in words that are written apart, in an annex."""
+WORDS_WEIGHT = cython.declare(cython.int, 4)
+"""How many of their positions count as one of ``most``: they are written once, and in final form."""
 
 
 class RepeatTooLarge(Exception):
@@ -88,8 +101,11 @@ class RuleWriter:
             self.places = None
             return self
 
-    def __init__(self, rules: dict, kinds: dict, most: cython.int, largest: cython.longlong, template, parts_of):
+    def __init__(self, rules: dict, kinds: dict, most: cython.int, largest: cython.longlong, template, parts_of,
+                 annexes: cython.bint):
         """``most``: positions, ``largest``: a repetition's count; ``template(ranges)``: a character's automaton.
+
+        ``annexes``: whether large automata may be written apart, where the passes of lowering do not see them.
 
         ``kinds``: the numbers of types that are no ``Node``; ``parts_of``: (leaves of its own, parts) of any other.
         """
@@ -101,6 +117,7 @@ class RuleWriter:
         self.waiting_origin = []
         self.loop_rules = {}
         self.sizes = {}
+        self.annexes = annexes
         self.stack = []
 
     # ---- for other kinds of expressions ------------------------------------------------------------------
@@ -295,6 +312,8 @@ class RuleWriter:
                 self._unordered(node, start, end, origin)
             elif kind == COUNTED_DFA:
                 self._counted_dfa(node, start, end, origin)
+            elif kind == KEY_DFA:
+                self._key_dfa(node, start, end, origin)
             else:
                 self.other(node, start, end, origin)
         return 0
@@ -325,10 +344,66 @@ class RuleWriter:
         block: Block = self._block_of(node.inner)
         if node.top > self.largest:
             raise RepeatTooLarge(node.top)
-        if (node.top + 1) * block.n > self.net.most:
+        if (node.top + 1) * block.n > self.net.most or (node.top + 2) * (block.edges + block.finals) > 1 << 30:
             raise NetworkTooLarge
+        if self.annexes:
+            return self._block_apart(block, node.boundary, node.minimum, node.top, node.maximum is None, start, end,
+                                     origin)
         return block.write_counted(self.net, node.boundary, node.minimum, node.top, node.maximum is None, start, end,
                                    origin)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _block_apart(self, block: Block, boundary: cython.int, least: cython.int, top: cython.int,
+                     endless: cython.bint, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
+        annex: Annex = BlockAnnex(block, boundary, least, top, endless)
+        i: cython.int
+        if least == 0:
+            for i in range(block.finals):
+                if block.final[i] == 0:
+                    self.net.add_edge(start, 1, 0, 0, end)
+        return self.net.add_annex(start, end, annex, annex.size, origin)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _key_dfa(self, node: ByteDfa, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
+        block: Block
+        strings: Block
+        if node.block is None:
+            keys: object = node
+            strings = self._block_of(keys.strings)
+            if not strings.inside:
+                ByteSets(self.net).take_block(strings)
+                mark_region(strings)
+            block = block_of_keys(strings, keys.keys, keys.closing)
+            node.block = block
+        block = node.block
+        if self.annexes:
+            return self._block_apart(block, 0, 0, 0, False, start, end, origin)
+        return block.write(self.net, start, end, origin)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _words_apart(self, words: list, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
+        """Sorted words in an annex; 0 if they are not worth one."""
+        different: list = []
+        word: bytes
+        before: bytes = b""
+        size: cython.longlong = 0
+        for word in words:
+            if word != before:
+                different.append(word)
+                size += len(word)
+                before = word
+        if size < WORDS_APART or len(different) < 2:
+            return 0
+        if size >= 1 << 29:
+            raise NetworkTooLarge
+        if len(words[0]) == 0:
+            self.net.add_edge(start, 1, 0, 0, end)
+        annex: Annex = WordAnnex(different)
+        self.net.add_annex(start, end, annex, annex.size // WORDS_WEIGHT, origin)
+        return 1
 
     @cython.cfunc
     def _share_prefixes(self, options: tuple, start: cython.int, end: cython.int, origin: cython.int) -> tuple:
@@ -354,6 +429,8 @@ class RuleWriter:
         if len(words) < 4:
             return options
         words.sort()
+        if self.annexes and self._words_apart(words, start, end, origin):
+            return tuple([option for option in options if table.kind_of(option) != LITERAL])
         for data in words:
             n = cython.cast(cython.int, len(data))
             if n == 0:

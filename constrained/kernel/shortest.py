@@ -6,7 +6,7 @@ costs; what costs more waits in a list that is sorted in when those are done. Ru
 costs, so a set loop takes what it needs as it comes: whatever comes first is cheapest.
 
 The positions of a block (``kernel.blocks``) are as far from where it is left as its states are from an end, so its
-edges are not looked at: when the place behind it is settled, its positions are.
+edges are not looked at: when the place behind it is settled, its positions are. Of an annex only the door is known.
 
 ``find_shortest(net)`` fills ``p_min`` and ``r_min``, with ``FAR`` where there is no way to an end.
 Cost: 20-40 ns a position and edge.
@@ -20,11 +20,13 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.annexes import Annex
     from cython.cimports.constrained.kernel.blocks import Block
     from cython.cimports.constrained.kernel.memory import grow_int, grow_long
     from cython.cimports.constrained.kernel.network import Network
     from cython.cimports.libc.stdlib import free
 else:
+    from constrained.kernel.annexes import Annex
     from constrained.kernel.blocks import Block
     from constrained.kernel.memory import grow_int, grow_long
     from constrained.kernel.network import Network
@@ -392,10 +394,17 @@ class Shortest:
     def _settle_span(self, span: cython.int, cost: cython.longlong) -> cython.int:
         """Where span ``span`` is left costs ``cost``: so all of it is known."""
         net: Network = self.net
-        block: Block = net.blocks[span]
+        block: Block
+        annex: Annex
         base: cython.int = net.sp_base[span]
-        away: cython.p_int = block.away
+        away: cython.p_int
         i: cython.int
+        if net.sp_top[span] == -2:
+            annex = net.blocks[span]
+            i = annex.measure()
+            return 0 if i >= NO_END else self._offer(base, cost + i)
+        block = net.blocks[span]
+        away = block.away
         if net.sp_top[span] >= 0:
             self._measure_counted(block, net.sp_boundary[span], net.sp_least[span], net.sp_top[span])
             away = self.away

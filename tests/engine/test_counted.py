@@ -9,11 +9,9 @@ import pytest
 
 from benchmarks.conformance import byte_compiler
 from constrained.engine.compiled import compile_rules
-from constrained.engine.lowering import lower
 from constrained.errors import GrammarLimitError, UnsatisfiableGrammarError
 from constrained.grammar.counted import CountedDfa
 from constrained.grammar.ir import ByteDfa, Literal, RuleSet, Sequence
-from constrained.kernel.program import FAR
 from constrained.limits import Limits
 
 A, B = ord("a"), ord("b")
@@ -75,28 +73,31 @@ def test_three_ways_to_say_it(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_shortest_ends_are_those_of_the_product_written_out(seed: int) -> None:
-    """A counted block is measured layer by layer, an automaton state by state: where both say a length, it is one."""
+def test_it_is_the_product_written_out(seed: int) -> None:
+    """Counted, in an annex, and written out as an automaton: the same masks and shortest ends after every text."""
     rng = random.Random(seed)
     inner, boundary = random_dfa(rng)
     minimum = rng.randint(0, 3)
-    node = CountedDfa(inner, boundary, minimum, minimum + rng.randint(0, 5))
-    programs = []
+    node = CountedDfa(inner, boundary, minimum, rng.choice([None, minimum + rng.randint(0, 5)]))
+    both = []
     for body in (node, ByteDfa(node.transitions, node.accepting)):
         rules = RuleSet({"root": Sequence((Literal(b"<"), body, Literal(b"!>")))}, "root")
         try:
-            programs.append(lower(rules, Limits()))
+            both.append(compile_rules(rules, byte_compiler().tokenizer_info))
         except UnsatisfiableGrammarError:
-            programs.append(None)
-    one, two = programs
+            both.append(None)
+    one, two = both
     if one is None or two is None:
         assert one is two is None
         return
-    assert one.n_positions == two.n_positions
-    known = [p for p in range(one.n_positions) if one.position_min[p] < FAR]
-    assert known and [one.position_min[p] for p in known] == [two.position_min[p] for p in known]
-    pairs = set(zip(one.byte_class, two.byte_class, strict=True))  # at least as fine: dead bytes of blocks count
-    assert len(pairs) == one.n_classes
+    waiting = [(one.advance(one.start_state, b"<"), two.advance(two.start_state, b"<"))]
+    for _ in range(7):
+        assert all((a == 0) is (b == 0) for a, b in waiting)
+        waiting = [pair for pair in waiting if pair[0]]
+        for a, b in waiting:
+            assert one.allowed_ids(a) == two.allowed_ids(b)
+            assert len(one.shortest_completion(a)) == len(two.shortest_completion(b))
+        waiting = [(one.advance(a, byte), two.advance(b, byte)) for a, b in waiting for byte in (b"a", b"b")]
 
 
 def test_a_large_product_is_refused() -> None:

@@ -1,9 +1,10 @@
 """Keys that a schema does not name: any string but the declared keys, as one automaton over bytes.
 
 The declared keys form a trie; beside it runs the automaton of string bodies, and a key that leaves the trie goes on
-there. The only place where a declared key is felt is its closing quotation mark, which is missing. Rows are made of
-ready pieces, so a node costs 1-2 us. Keys are in canonical spelling (raw or as ``ensure_ascii`` writes them, each
-character for itself); both spellings of a character lead to the same node.
+there. The only place where a declared key is felt is its closing quotation mark, which is missing. Keys are in
+canonical spelling (raw or as ``ensure_ascii`` writes them, each character for itself); both spellings of a character
+lead to the same node. Where each character of the keys has one spelling, that is a ``KeyDfa``, which the kernel writes;
+for others rows are made here of ready pieces, at 1-2 us a node.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import cache, lru_cache
 
 from constrained.frontends.json_schema.spelling import canonical_spellings, spelled_class
 from constrained.grammar.ir import ByteDfa
+from constrained.grammar.keys import KeyDfa
 from constrained.regex.charset import ANY
 
 __all__ = ["other_keys"]
@@ -83,57 +85,10 @@ def _closed_row() -> _Row:
 
 
 @cache
-def _plain_cuts() -> tuple[tuple[_Row, _Row], ...]:
-    """``_cut`` of the body's beginning, for each byte of one spelling."""
-    return tuple([_cut(_BODY, byte) if chr(byte) in _PLAIN else ((), ()) for byte in range(0x7F)])
-
-
-def _plain_rows(keys: list[str]) -> tuple[_Row, ...]:
-    """The rows for sorted keys of characters with one spelling: a node and its row for each character, as they come.
-
-    Where a key leaves the one before it, or goes on behind its end, a node has more to say: its row is made again.
-    """
-    bodies = _bodies()[0]
-    rows: list[_Row] = [bodies[0], *bodies]
-    cuts = _plain_cuts()
-    again: dict[int, dict[int, int]] = {}
-    terminal: set[int] = set()
-    before = b""
-    path = [0]  # the nodes of the key before it
-    for key in keys:
-        text = key.encode()
-        shared = 0
-        if before:
-            for mine, theirs in zip(text, before, strict=False):
-                if mine != theirs:
-                    break
-                shared += 1
-        node = path[shared]
-        new = len(rows)
-        if shared < len(text):
-            if shared < len(before) or node in terminal:
-                branches = again.get(node)
-                if branches is None:
-                    branches = again[node] = {before[shared]: path[shared + 1]} if shared < len(before) else {}
-                branches[text[shared]] = new
-            else:  # the root, at first
-                head, tail = cuts[text[0]]
-                rows[0] = (*head, (text[0], text[0], new), *tail)
-            del path[shared + 1 :]
-            path.extend(range(new, new + len(text) - shared))
-            for byte in text[shared + 1 :]:
-                new += 1
-                head, tail = cuts[byte]
-                rows.append((*head, (byte, byte, new), *tail))
-            rows.append(_closed_row())
-            terminal.add(new)
-        else:  # the empty key
-            rows[0] = _closed_row()
-            terminal.add(0)
-        before = text
-    for node, branches in again.items():
-        rows[node] = _overlaid(_BODY, branches, node in terminal)
-    return tuple(rows)
+def _any_key() -> ByteDfa:
+    """Any string, from behind the opening quotation mark."""
+    bodies, after = _bodies()
+    return ByteDfa((bodies[0], *bodies), frozenset((after,)))
 
 
 @lru_cache(maxsize=128)
@@ -141,7 +96,7 @@ def other_keys(keys: frozenset[str]) -> ByteDfa:
     """Any string but ``keys``, from behind the opening quotation mark to behind the closing one."""
     bodies, after = _bodies()
     if all(map(_is_plain, keys)):
-        return ByteDfa(_plain_rows(sorted(keys)), frozenset((after,)))
+        return KeyDfa(_any_key(), tuple([key.encode() for key in sorted(keys)]), _QUOTE)
     rows: list[_Row] = [(), *bodies]
     children: list[dict[str, int]] = [{}]  # of each node, by character
     terminal: list[bool] = [False]

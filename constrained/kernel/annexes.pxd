@@ -1,0 +1,48 @@
+cimport cython
+
+from constrained.kernel.blocks cimport Block
+from constrained.kernel.memory cimport grow_int
+
+cdef class Annex
+cdef class BlockAnnex(Annex)
+cdef class WordAnnex(Annex)
+cdef int NO_END
+cdef long long FAR
+
+cdef class Annex:
+    cdef int size
+    cdef int edges
+    cdef Block block
+    cdef unsigned int alone[8]
+    cdef int measure(self) except -1
+    cdef int write_door(self, int* a, int* b, int* to, int at, int base, int end) noexcept
+    cdef int write(self, int* off, int* a, int* b, int* to, long long* minima, int* region, int at, int base, int end, long long cost, int number) noexcept
+
+@cython.final
+cdef class BlockAnnex(Annex):
+    cdef int boundary
+    cdef int least
+    cdef int top
+    cdef bint endless
+    cdef int n_rows
+    cdef int* rows
+    cdef int* row_of
+    cdef void _measure_layer(self, int count, int at) noexcept
+    cdef int _left(self, int count, int edge) noexcept
+    cdef int _row(self, int* a, int* b, int* to, int at, int base, int count, int state) noexcept
+
+@cython.final
+cdef class WordAnnex(Annex):
+    cdef bytes text
+    cdef int n_entries
+    cdef int* offsets
+    cdef int* entry_lo
+    cdef int* entry_hi
+    cdef int* entry_depth
+    cdef int* entry_length
+    cdef int* entry_at
+    cdef int* entry_child
+    cdef int* entry_best
+    cdef void _plan(self, int n) noexcept
+    cdef int _shared(self, int i, int j, int depth, int most) noexcept
+    cdef int _fork(self, int entry, int* a, int* b, int* to, int at, int base, int end) noexcept

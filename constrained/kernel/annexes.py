@@ -1,0 +1,459 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""Large finite automata that are written once, into the finished program, and not as positions of the network.
+
+A product of an automaton and a counter, the keys an object does not name, a long list of words: each is entered at one
+place, left at one other, calls nothing, and everything the passes of lowering would find out about its positions is
+known beforehand. In the network an *annex* is one position, its *door*, whose byte edges nobody sees (``head`` names
+the span instead); ``kernel.program`` writes the door's edges and, behind all other positions, those of the annex. The
+first position is entered from the door only, so the door never accepts: where the empty text is one of the annex, an
+epsilon leads past the door.
+
+``BlockAnnex``   a ``kernel.blocks`` block, with or without a counter of characters
+``WordAnnex``    a list of words, as a trie
+
+Cost: 3 ns an edge; nothing is written that cannot be completed.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.constrained.kernel.blocks import Block
+    from cython.cimports.constrained.kernel.memory import grow_int
+    from cython.cimports.libc.stdlib import free
+else:
+    from constrained.kernel.blocks import Block
+    from constrained.kernel.memory import grow_int
+
+NO_END = cython.declare(cython.int, 1 << 29)
+FAR = cython.declare(cython.longlong, 1 << 60)
+
+
+@cython.cclass
+class Annex:
+    """``size`` positions behind a door, with at most ``edges`` edges, those of the door included."""
+
+    if not cython.compiled:
+
+        def __new__(cls, *args):
+            self = object.__new__(cls)
+            self.size = self.edges = self.n_rows = self.n_entries = 0
+            self.block = self.rows = self.row_of = self.offsets = None
+            self.entry_lo = self.entry_hi = self.entry_depth = self.entry_length = self.entry_at = None
+            self.entry_child = self.entry_best = None
+            self.alone = [0] * 8
+            return self
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def measure(self) -> cython.int:
+        """Find the fewest bytes from everywhere to the end; returns those from the door, ``NO_END`` if none lead."""
+        return NO_END
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def write_door(self, a: cython.p_int, b: cython.p_int, to: cython.p_int, at: cython.int, base: cython.int,
+                   end: cython.int) -> cython.int:
+        """The door's edges, from edge ``at`` on; ``base`` is the number of the first position. The next free edge."""
+        return at
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def write(self, off: cython.p_int, a: cython.p_int, b: cython.p_int, to: cython.p_int, minima: cython.p_longlong,
+              region: cython.p_int, at: cython.int, base: cython.int, end: cython.int, cost: cython.longlong,
+              number: cython.int) -> cython.int:
+        """All positions, from edge ``at`` on; returns the next free edge.
+
+        ``cost``: bytes from ``end`` to its rule's end. ``number``: of the region of those positions that are in it.
+        """
+        return at
+
+
+@cython.final
+@cython.cclass
+class BlockAnnex(Annex):
+    """State ``s`` of ``block`` after ``c`` characters is position ``c n + s``; a character ends where a state below
+    ``boundary`` is entered, ``least`` to ``top`` of them are in a text, or any number from ``top`` on (``endless``).
+
+    ``rows``: bytes to the end by state, one row for all counts that have the same; ``row_of`` by count.
+    """
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            free(self.rows)
+            free(self.row_of)
+
+    def __init__(self, block: Block, boundary: cython.int, least: cython.int, top: cython.int, endless: cython.bint):
+        self.block = block
+        self.boundary = boundary
+        self.least = least
+        self.top = top
+        self.endless = endless
+        self.size = (top + 1) * block.n
+        self.edges = (top + 2) * (block.edges + block.finals)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def measure(self) -> cython.int:
+        n: cython.int = self.block.n
+        count: cython.int
+        at: cython.int
+        i: cython.int
+        steady: cython.bint = False
+        self.row_of = grow_int(self.row_of, self.top + 1)
+        if not self.row_of:
+            raise MemoryError
+        self.n_rows = 0
+        for count in range(self.top, -1, -1):
+            if steady and count >= self.least:
+                self.row_of[count] = self.n_rows - 1
+                continue
+            self.rows = grow_int(self.rows, (self.n_rows + 1) * n)
+            if not self.rows:
+                raise MemoryError
+            self._measure_layer(count, n * self.n_rows)
+            at = n * self.n_rows
+            steady = count < self.top
+            i = 0
+            while steady and i < n:
+                if self.rows[at + i] != self.rows[at - n + i]:
+                    steady = False
+                i += 1
+            if not steady:
+                self.n_rows += 1
+            self.row_of[count] = self.n_rows - 1
+        i = NO_END
+        for count in range(self.block.first[0], self.block.first[1]):
+            at = self._left(0, count)
+            if at + 1 < i:
+                i = at + 1
+        return i
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _measure_layer(self, count: cython.int, at: cython.int) -> cython.void:
+        """Fill the row at ``at`` of ``rows``; that of the next count is there."""
+        block: Block = self.block
+        n: cython.int = block.n
+        above: cython.int = at - n
+        i: cython.int
+        k: cython.int
+        to: cython.int
+        cost: cython.int
+        changed: cython.bint = True
+        for i in range(n):
+            self.rows[at + i] = NO_END
+        if count >= self.least:
+            for i in range(block.finals):
+                self.rows[at + block.final[i]] = 0
+        while changed:
+            changed = False
+            for i in range(n - 1, -1, -1):
+                cost = self.rows[at + i]
+                for k in range(block.first[i], block.first[i + 1]):
+                    to = block.to[k]
+                    if to >= self.boundary or (self.endless and count == self.top):
+                        if self.rows[at + to] + 1 < cost:
+                            cost = self.rows[at + to] + 1
+                    elif count < self.top and self.rows[above + to] + 1 < cost:
+                        cost = self.rows[above + to] + 1
+                if cost < self.rows[at + i]:
+                    self.rows[at + i] = cost
+                    changed = True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _left(self, count: cython.int, edge: cython.int) -> cython.int:
+        """Bytes to the end behind an edge of the block that is taken after ``count`` characters."""
+        to: cython.int = self.block.to[edge]
+        if to < self.boundary:
+            if count < self.top:
+                count += 1
+            elif not self.endless:
+                return NO_END
+        return self.rows[self.block.n * self.row_of[count] + to]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def write_door(self, a: cython.p_int, b: cython.p_int, to: cython.p_int, at: cython.int, base: cython.int,
+                   end: cython.int) -> cython.int:
+        return self._row(a, b, to, at, base, 0, 0)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _row(self, a: cython.p_int, b: cython.p_int, to: cython.p_int, at: cython.int, base: cython.int,
+             count: cython.int, state: cython.int) -> cython.int:
+        """The byte edges of a state; ``base`` is the number of the first position of its count."""
+        block: Block = self.block
+        k: cython.int
+        target: cython.int
+        for k in range(block.first[state], block.first[state + 1]):
+            if self._left(count, k) >= NO_END:
+                continue
+            target = block.to[k]
+            if target < self.boundary and count < self.top:
+                target += block.n
+            a[at] = block.lo[k]
+            b[at] = block.hi[k]
+            to[at] = base + target
+            at += 1
+        return at
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def write(self, off: cython.p_int, a: cython.p_int, b: cython.p_int, to: cython.p_int, minima: cython.p_longlong,
+              region: cython.p_int, at: cython.int, base: cython.int, end: cython.int, cost: cython.longlong,
+              number: cython.int) -> cython.int:
+        block: Block = self.block
+        n: cython.int = block.n
+        count: cython.int
+        i: cython.int
+        j: cython.int
+        p: cython.int = base
+        left: cython.int
+        layer: cython.int = at
+        before: cython.int = at
+        for count in range(self.top + 1):
+            before = layer
+            layer = at
+            if count > self.least and count < self.top and self.row_of[count - 1] == self.row_of[count + 1]:
+                # as the layer below it, one layer on
+                for j in range(layer - before):
+                    a[at + j] = a[before + j]
+                    b[at + j] = b[before + j]
+                    to[at + j] = to[before + j] + n
+                at += layer - before
+                for i in range(4 * n):
+                    off[4 * p + i] = off[4 * (p - n) + i] + (layer - before)
+                for i in range(block.finals):  # the end stays where it is
+                    j = off[4 * (p + block.final[i]) + 1]
+                    a[j] = end
+                    b[j] = end
+                    to[j] = end
+                for i in range(n):
+                    minima[p + i] = minima[p - n + i]
+                    region[p + i] = 0
+                p += n
+                continue
+            for i in range(n):
+                off[4 * p] = at
+                at = self._row(a, b, to, at, base + count * n, count, i)
+                off[4 * p + 1] = at
+                left = self.rows[n * self.row_of[count] + i]
+                if left == 0:  # a final state
+                    a[at] = end
+                    b[at] = end
+                    to[at] = end
+                    at += 1
+                off[4 * p + 2] = at
+                off[4 * p + 3] = at
+                minima[p] = FAR if left >= NO_END else FAR - 1 if cost + left >= FAR else cost + left
+                region[p] = number if block.inside and block.inside[i] else 0
+                p += 1
+        return at
+
+
+@cython.final
+@cython.cclass
+class WordAnnex(Annex):
+    """Any of several words. The trie's nodes come as *entries*, parents first: a chain of ``entry_length`` positions
+    that spell what the words ``entry_lo .. entry_hi`` share from byte ``entry_depth`` on, and where they differ one
+    position more. Entry 0 is the door.
+
+    Words begin at ``offsets`` in ``text``. ``entry_at`` is an entry's first position, ``entry_child`` its first child,
+    ``entry_best`` bytes to the end from where the chain ends.
+    """
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            free(self.offsets)
+            free(self.entry_lo)
+            free(self.entry_hi)
+            free(self.entry_depth)
+            free(self.entry_length)
+            free(self.entry_at)
+            free(self.entry_child)
+            free(self.entry_best)
+
+    def __init__(self, words: list):
+        """``words``: sorted, at least two, all different, none empty; fewer than 2**30 bytes."""
+        n: cython.int = cython.cast(cython.int, len(words))
+        i: cython.int
+        at: cython.int = 0
+        word: bytes
+        self.text = b"".join(words)
+        self.offsets = grow_int(self.offsets, n + 1)
+        most: cython.int = 2 * n + 2
+        self.entry_lo = grow_int(self.entry_lo, most)
+        self.entry_hi = grow_int(self.entry_hi, most)
+        self.entry_depth = grow_int(self.entry_depth, most)
+        self.entry_length = grow_int(self.entry_length, most)
+        self.entry_at = grow_int(self.entry_at, most)
+        self.entry_child = grow_int(self.entry_child, most + 1)
+        self.entry_best = grow_int(self.entry_best, most)
+        if not (self.offsets and self.entry_lo and self.entry_hi and self.entry_depth and self.entry_length
+                and self.entry_at and self.entry_child and self.entry_best):
+            raise MemoryError
+        for i in range(n):
+            word = words[i]
+            self.offsets[i] = at
+            at += cython.cast(cython.int, len(word))
+        self.offsets[n] = at
+        self._plan(n)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _plan(self, n: cython.int) -> cython.void:
+        """Make the entries."""
+        text: cython.p_const_uchar = self.text
+        done: cython.int = 0
+        i: cython.int
+        j: cython.int
+        last: cython.int
+        depth: cython.int
+        length: cython.int
+        byte: cython.int
+        for i in range(self.offsets[n]):
+            byte = text[i]
+            self.alone[byte >> 5] |= cython.cast(cython.uint, 1) << (byte & 31)
+        self.size = 0
+        self.n_entries = 1
+        self.entry_lo[0] = 0
+        self.entry_hi[0] = n
+        self.entry_depth[0] = 0
+        self.entry_length[0] = 0
+        self.entry_at[0] = -1
+        while done < self.n_entries:
+            self.entry_child[done] = self.n_entries
+            depth = self.entry_depth[done] + self.entry_length[done]
+            last = self.entry_hi[done]
+            i = self.entry_lo[done]
+            done += 1
+            if last - i == 1:
+                continue  # a chain to the end
+            while i < last:
+                byte = text[self.offsets[i] + depth]
+                j = i + 1
+                while j < last and text[self.offsets[j] + depth] == byte:
+                    j += 1
+                if self.offsets[i] + depth + 1 == self.offsets[i + 1]:
+                    i += 1  # this word ends with this byte
+                if i == j:
+                    continue
+                length = self.offsets[i + 1] - self.offsets[i] - depth - 1
+                if j - i > 1:
+                    length = self._shared(i, j - 1, depth + 1, length - 1)
+                self.entry_lo[self.n_entries] = i
+                self.entry_hi[self.n_entries] = j
+                self.entry_depth[self.n_entries] = depth + 1
+                self.entry_length[self.n_entries] = length
+                self.entry_at[self.n_entries] = self.size
+                self.n_entries += 1
+                self.size += length + (1 if j - i > 1 else 0)
+                i = j
+        self.entry_child[self.n_entries] = self.n_entries
+        self.edges = self.size + n
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _shared(self, i: cython.int, j: cython.int, depth: cython.int, most: cython.int) -> cython.int:
+        """How many bytes from ``depth`` on, at most ``most``, the words ``i`` and ``j`` and all between share."""
+        text: cython.p_const_uchar = self.text
+        found: cython.int = 0
+        while found < most and text[self.offsets[i] + depth + found] == text[self.offsets[j] + depth + found]:
+            found += 1
+        return found
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def measure(self) -> cython.int:
+        k: cython.int
+        i: cython.int
+        best: cython.int
+        words: cython.int
+        for k in range(self.n_entries - 1, -1, -1):
+            best = 0
+            words = 0
+            if self.entry_hi[k] - self.entry_lo[k] > 1:
+                best = NO_END
+                for i in range(self.entry_child[k], self.entry_child[k + 1]):
+                    if self.entry_best[i] + self.entry_length[i] + 1 < best:
+                        best = self.entry_best[i] + self.entry_length[i] + 1
+                    words += self.entry_hi[i] - self.entry_lo[i]
+                if words < self.entry_hi[k] - self.entry_lo[k]:
+                    best = 1  # a word ends here
+            self.entry_best[k] = best
+        return self.entry_best[0]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def write_door(self, a: cython.p_int, b: cython.p_int, to: cython.p_int, at: cython.int, base: cython.int,
+                   end: cython.int) -> cython.int:
+        return self._fork(0, a, b, to, at, base, end)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _fork(self, entry: cython.int, a: cython.p_int, b: cython.p_int, to: cython.p_int, at: cython.int,
+              base: cython.int, end: cython.int) -> cython.int:
+        """The edges where the words of an entry differ."""
+        text: cython.p_const_uchar = self.text
+        depth: cython.int = self.entry_depth[entry] + self.entry_length[entry]
+        i: cython.int = self.entry_lo[entry]
+        child: cython.int = self.entry_child[entry]
+        while i < self.entry_hi[entry]:
+            a[at] = text[self.offsets[i] + depth]
+            b[at] = a[at]
+            if child < self.entry_child[entry + 1] and self.entry_lo[child] == i:
+                to[at] = base + self.entry_at[child]
+                i = self.entry_hi[child]
+                child += 1
+            else:
+                to[at] = end
+                i += 1
+            at += 1
+        return at
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def write(self, off: cython.p_int, a: cython.p_int, b: cython.p_int, to: cython.p_int, minima: cython.p_longlong,
+              region: cython.p_int, at: cython.int, base: cython.int, end: cython.int, cost: cython.longlong,
+              number: cython.int) -> cython.int:
+        text: cython.p_const_uchar = self.text
+        p: cython.int = base
+        k: cython.int
+        i: cython.int
+        left: cython.longlong
+        for k in range(1, self.n_entries):
+            i = self.offsets[self.entry_lo[k]] + self.entry_depth[k]
+            left = self.entry_best[k] + self.entry_length[k]
+            for i in range(i, i + self.entry_length[k]):
+                off[4 * p] = at
+                a[at] = text[i]
+                b[at] = text[i]
+                to[at] = p + 1
+                at += 1
+                off[4 * p + 1] = at
+                off[4 * p + 2] = at
+                off[4 * p + 3] = at
+                minima[p] = cost + left if cost + left < FAR else FAR - 1
+                region[p] = 0
+                left -= 1
+                p += 1
+            if self.entry_hi[k] - self.entry_lo[k] == 1:
+                to[at - 1] = end
+                continue
+            off[4 * p] = at
+            at = self._fork(k, a, b, to, at, base, end)
+            off[4 * p + 1] = at
+            off[4 * p + 2] = at
+            off[4 * p + 3] = at
+            minima[p] = cost + left if cost + left < FAR else FAR - 1
+            region[p] = 0
+            p += 1
+        return at

@@ -1,0 +1,9 @@
+from constrained.kernel.blocks import Block
+
+class Annex: ...
+
+class BlockAnnex(Annex):
+    def __init__(self, block: Block, boundary: int, least: int, top: int, endless: bool) -> None: ...
+
+class WordAnnex(Annex):
+    def __init__(self, words: list[bytes]) -> None: ...
