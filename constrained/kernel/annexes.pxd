@@ -27,6 +27,7 @@ cdef class BlockAnnex(Annex):
     cdef int n_rows
     cdef int* rows
     cdef int* row_of
+    cdef int _measure_layers(self) except -1
     cdef void _measure_layer(self, int count, int at) noexcept
     cdef int _left(self, int count, int edge) noexcept
     cdef int _row(self, int* a, int* b, int* to, int at, int base, int count, int state) noexcept

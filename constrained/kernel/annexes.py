@@ -101,14 +101,38 @@ class BlockAnnex(Annex):
     @cython.exceptval(-1, check=False)
     def measure(self) -> cython.int:
         n: cython.int = self.block.n
-        count: cython.int
         at: cython.int
         i: cython.int
-        steady: cython.bint = False
+        k: cython.int
         self.row_of = grow_int(self.row_of, self.top + 1)
         if not self.row_of:
             raise MemoryError
         self.n_rows = 0
+        if self.top == 0 and self.boundary == 0 and self.least == 0:  # nothing is counted
+            self.rows = grow_int(self.rows, n)
+            if not self.rows:
+                raise MemoryError
+            for i in range(n):
+                self.rows[i] = self.block.away[i]
+            self.row_of[0] = 0
+        else:
+            self._measure_layers()
+        i = NO_END
+        for k in range(self.block.first[0], self.block.first[1]):
+            at = self._left(0, k)
+            if at + 1 < i:
+                i = at + 1
+        return i
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _measure_layers(self) -> cython.int:
+        """The highest count first. Two equal rows: all below are equal, too, as long as texts may end there."""
+        n: cython.int = self.block.n
+        count: cython.int
+        at: cython.int
+        i: cython.int
+        steady: cython.bint = False
         for count in range(self.top, -1, -1):
             if steady and count >= self.least:
                 self.row_of[count] = self.n_rows - 1
@@ -127,12 +151,7 @@ class BlockAnnex(Annex):
             if not steady:
                 self.n_rows += 1
             self.row_of[count] = self.n_rows - 1
-        i = NO_END
-        for count in range(self.block.first[0], self.block.first[1]):
-            at = self._left(0, count)
-            if at + 1 < i:
-                i = at + 1
-        return i
+        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)

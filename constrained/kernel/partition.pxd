@@ -8,6 +8,7 @@ from constrained.kernel.network cimport Network
 cdef class Partition
 cdef class ByteSets
 cdef int SPLINTER
+cdef int MANY
 cdef long long FAR
 cdef int KNOWN_PARTITIONS
 

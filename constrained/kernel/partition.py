@@ -31,6 +31,9 @@ else:
 
 SPLINTER = cython.declare(cython.int, 8)
 """What is counted into a region may not cut fewer bytes than this off a class."""
+MANY = cython.declare(cython.int, 64)
+"""Edges of one byte each from which on a position's bytes are told apart even where some lead to one place: a
+thousand keys may begin at one position."""
 FAR = cython.declare(cython.longlong, 1 << 60)
 KNOWN_PARTITIONS = cython.declare(cython.int, 1024)
 """Partitions of regions that a process keeps (1.5 kB each)."""
@@ -191,6 +194,17 @@ class ByteSets:
         if net.e_next[e] < 0 and net.e_a[e] == net.e_b[e]:
             f = net.e_a[e]
             self.alone[f >> 5] |= cython.cast(cython.uint, 1) << (f & 31)
+            return 0
+        f = e
+        j = 0
+        while f >= 0 and net.e_a[f] == net.e_b[f]:
+            j += 1
+            f = net.e_next[f]
+        if f < 0 and j > MANY:
+            while e >= 0:
+                f = net.e_a[e]
+                self.alone[f >> 5] |= cython.cast(cython.uint, 1) << (f & 31)
+                e = net.e_next[e]
             return 0
         f = e
         while f >= 0:

@@ -47,7 +47,7 @@ cdef class Program:
     cdef long long* r_min
     cdef int _place_annexes(self, Network net) except -1
     cdef int _annexes(self, Network net) except -1
-    cdef int _allocate(self, Network net) except -1
+    cdef int _allocate(self, Network net, int edges) except -1
     cdef void _positions(self, Network net) noexcept
     cdef int _loops(self, Network net) except -1
     cdef int _sort_cheap(self, Network net, int first, int last, int shift) except -1

@@ -114,8 +114,7 @@ class Program:
         self.token_sets = net.token_sets
         self.regions = net.regions
         self.guards = None
-        self._place_annexes(net)
-        self._allocate(net)
+        self._allocate(net, self._place_annexes(net))
         self._positions(net)
         self._loops(net)
         self._take_over(net)
@@ -124,7 +123,7 @@ class Program:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _place_annexes(self, net: Network) -> cython.int:
-        """Number the positions of annexes behind all others; ``n_edges`` is how many edges they have at most."""
+        """Number the positions of annexes behind all others; returns how many edges there are at most."""
         annex: Annex
         k: cython.int
         edges: cython.longlong = net.e
@@ -136,8 +135,7 @@ class Program:
                 if annex.size > (1 << 28) - self.n_positions or edges > 1 << 30:
                     raise NetworkTooLarge
                 self.n_positions += annex.size
-        self.n_edges = cython.cast(cython.int, edges - net.e)
-        return 0
+        return cython.cast(cython.int, edges)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -149,6 +147,7 @@ class Program:
         base: cython.int
         number: cython.int
         n: cython.int = self.n_positions
+        at: cython.int = self.p_off[4 * net.n]
         if n == net.n:
             return 0
         self.p_accept = grow_int(self.p_accept, n)
@@ -172,20 +171,20 @@ class Program:
                 self.p_accept[p] = 0
                 self.p_loop[p] = -1
                 self.p_rule[p] = self.p_rule[net.sp_base[k]]
-            self.n_edges = annex.write(self.p_off, self.e_a, self.e_b, self.e_to, self.p_min, self.p_region,
-                                       self.n_edges, base, net.sp_end[k], self.p_min[net.sp_end[k]], number)
-        self.p_off[4 * n] = self.n_edges
+            at = annex.write(self.p_off, self.e_a, self.e_b, self.e_to, self.p_min, self.p_region, at, base,
+                             net.sp_end[k], self.p_min[net.sp_end[k]], number)
+        self.p_off[4 * n] = at
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _allocate(self, net: Network) -> cython.int:
+    def _allocate(self, net: Network, edges: cython.int) -> cython.int:
         n: cython.int = self.n_positions
         loops: cython.int = net.n_loops
         self.p_off = grow_int(self.p_off, 4 * n + 1)
-        self.e_a = grow_int(self.e_a, net.e + self.n_edges + 1)
-        self.e_b = grow_int(self.e_b, net.e + self.n_edges + 1)
-        self.e_to = grow_int(self.e_to, net.e + self.n_edges + 1)
+        self.e_a = grow_int(self.e_a, edges + 1)
+        self.e_b = grow_int(self.e_b, edges + 1)
+        self.e_to = grow_int(self.e_to, edges + 1)
         self.p_loop = grow_int(self.p_loop, n)
         self.l_pos = grow_int(self.l_pos, loops + 1)
         self.l_rule = grow_int(self.l_rule, loops + 1)
