@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import Any
 
 import constrained as cd
-from examples.sql_agent import database
+
+CITIES = """
+CREATE TABLE city (name TEXT, country TEXT, population INTEGER);
+INSERT INTO city VALUES ('Rome', 'Italy', 2748000), ('Paris', 'France', 2103000), ('Oslo', 'Norway', 717000);
+"""
 
 QUERIES = r'''
 root   ::= "SELECT " what " FROM city" where? order? ";"
@@ -26,7 +31,9 @@ def main(llm: cd.LLM | None = None) -> list[tuple[Any, ...]]:
         """The table city has the columns name, country and population. Write one SQL query that answers: {question}"""
 
     sql = query("What is the name of the city with the largest population?")
-    rows = database().execute(sql).fetchall()
+    cities = sqlite3.connect(":memory:")
+    cities.executescript(CITIES)
+    rows = cities.execute(sql).fetchall()
     print(sql)
     print(rows)
     return rows

@@ -30,6 +30,13 @@ def test_every_example_has_a_test() -> None:
     assert [name for name in EXAMPLES if f"test_{name}" not in globals() and f"{name}.py" not in others] == []
 
 
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_example_stands_alone(name: str) -> None:
+    """``python examples/NAME.py`` has the folder of the examples on its path, and not the repository's."""
+    text = (Path(__file__).parent.parent / "examples" / f"{name}.py").read_text(encoding="utf-8")
+    assert not re.search(r"^\s*(from|import) (examples|tests|benchmarks)\b", text, re.MULTILINE)
+
+
 def test_extract(smollm2: Any) -> None:
     people = example("extract").main(smollm2)
     assert [person.profession for person in people] == ["mathematician", "chemist"]

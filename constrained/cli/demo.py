@@ -126,6 +126,7 @@ def _write_free(console: Console, writer: Writer, prompt: list[int]) -> str:
         writer.write(prompt, None, FREE_TOKENS, show)
         if len(tokens) >= FREE_TOKENS:
             live.update(_block("no grammar", Text.assemble(shown, (f" ... (cut at {FREE_TOKENS} tokens)", "dim"))))
+    _end_line(console)
     return _text(writer.info, tokens)
 
 
@@ -156,10 +157,17 @@ def _write_constrained(console: Console, writer: Writer, prompt: list[int], comp
         rest = b"" if check.is_completed() else check.shortest_completion()
         shown.append(rest.decode("utf-8", "replace"), "bold magenta")
         live.update(_block("grammar", shown))
+    _end_line(console)
     if rest:
         console.print(f"[magenta]            cut at {TOKENS} tokens; the engine closed the text with the shortest "
                       f"completion, {len(rest)} bytes[/]")
     return (b"".join(info.token_bytes(i) for i in tokens) + rest).decode("utf-8", "replace")
+
+
+def _end_line(console: Console) -> None:
+    """In a file or a pipe rich leaves the last line of a live block open."""
+    if not console.is_terminal:
+        console.line()
 
 
 def _style(allowed: int | None, vocab_size: int) -> str:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from constrained.cli.problem import UsageProblem
 from constrained.errors import ConstrainedError, echo
-from constrained.typed.model_package import cached_model
+from constrained.typed.sources import built_in_model
 
 __all__ = ["serve"]
 
@@ -53,10 +53,7 @@ def _model(given: Path | None) -> Path:
         if not given.exists():
             raise UsageProblem(f"there is no file or folder {echo(os.fspath(given))}")
         return given
-    found = cached_model()
-    if found is None:
-        raise UsageProblem("there is no model: name one, or run `constrained demo` once to fetch its own")
-    return found
+    return built_in_model()
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -65,6 +65,15 @@ def test_every_text_is_valid_whatever_the_model_does(seed: int) -> None:
         assert sample.prompt in text
 
 
+def test_verdicts_stand_on_lines_of_their_own() -> None:
+    """In a file too, where nothing is live."""
+    out = io.StringIO()
+    run_samples(Console(file=out, width=120), RandomWriter(1))
+    verdicts = [line for line in out.getvalue().splitlines() if "valid (" in line]
+    assert len(verdicts) == 2 * len(SAMPLES)
+    assert all(line.lstrip().startswith(("valid (", "not valid (")) for line in verdicts)
+
+
 def test_the_log_counts_every_mask() -> None:
     from constrained.api.compiler import GrammarCompiler
     from constrained.engine.matcher import GrammarMatcher
