@@ -116,7 +116,7 @@ def sought_character(tree: Node) -> Ranges | None:
 def lengths_ahead(tree: Node) -> tuple[Node, int, int | None, Ranges] | None:
     """The pattern without the look-aheads at its start that bound the length of the whole, the least and greatest
     length by them, and the characters that they let pass; None where there are none."""
-    if not isinstance(tree, Concat) or not isinstance(tree.items[0], Look):
+    if not isinstance(tree, Concat) or not tree.items or not isinstance(tree.items[0], Look):
         return None
     kept: list[Node] = []
     minimum, maximum, passing = 0, None, ANY
@@ -136,8 +136,8 @@ def lengths_ahead(tree: Node) -> tuple[Node, int, int | None, Ranges] | None:
         return None
     rest = tree.items[at:]
     read = [node for item in rest for node in walk(item) if isinstance(node, (CharSet, Text))]
-    used = union(*[node.ranges if isinstance(node, CharSet) else normalise((ord(char), ord(char)) for char in node.chars)
-                   for node in read])
+    used = union(*[node.ranges if isinstance(node, CharSet)
+                   else normalise((ord(char), ord(char)) for char in node.chars) for node in read])
     if intersection(used, passing) == used:
         passing = ANY  # the others do not stand in a match anyway
     return concat([*kept, *rest]), minimum, maximum, passing
