@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from operator import itemgetter
 
 from constrained.errors import GrammarLimitError
 from constrained.kernel.dfa_tables import Table, TooManyStates
@@ -57,25 +58,34 @@ class Dfa:
 
         ``trie`` spells the classes in another way. Classes cut finely (Unicode's word characters) need some
         hundred states more for each state; beyond ``BYTE_STATES`` times ``max_dfa_states`` that is a
-        GrammarLimitError. About 4 us a state.
+        GrammarLimitError. About 2 us a state.
         """
         trie = trie or ByteTrie(self.classes)
         most = (limits or Limits()).max_dfa_states
-        groups = {leaves: index for index, leaves in enumerate(dict.fromkeys(trie.leaves))}
-        group_of = [groups[leaves] for leaves in trie.leaves]
+        # Nodes over the same classes are one group: what becomes of them hangs on the targets of those classes alone.
+        groups = {leaves: index for index, leaves in enumerate(sorted(set(trie.leaves[: trie.root]), key=len))}
+        choosers = [itemgetter(*leaves) for leaves in groups]
+        members: list[list[int]] = [[] for _ in groups]
+        homes: list[tuple[int, int]] = []  # of each node: its group, and its place there
+        for node in range(trie.root):
+            group = groups[trie.leaves[node]]
+            homes.append((group, len(members[group])))
+            members[group].append(node)
+        kept: list[dict[object, list[int]]] = [{} for _ in groups]
         rows: list[ByteRow] = [()] * len(self.rows)
         known: dict[ByteRow, int] = {(): DEAD}
-        placed: dict[tuple[int, tuple[int, ...]], int] = {}
         for state, targets in enumerate(self.rows):
-            seen = [tuple([targets[c] for c in leaves]) for leaves in groups]
-            state_of: list[int] = []  # of each node, with this row's targets in place of its classes
-            for node, group in enumerate(group_of):  # children come before their parents
-                if node == trie.root:
-                    break
-                key = (node, seen[group])
-                number = placed.get(key)
-                if number is None:
-                    row = _filled(trie.nodes[node], targets, state_of)
+            numbers: list[list[int]] = []  # of each group's nodes, with this row's targets in place of its classes
+            for group, choose in enumerate(choosers):  # children's groups come before their parents'
+                seen = choose(targets)
+                found = kept[group].get(seen)
+                if found is not None:
+                    numbers.append(found)
+                    continue
+                found = kept[group][seen] = []
+                numbers.append(found)
+                for node in members[group]:
+                    row = _filled(trie.nodes[node], targets, homes, numbers)
                     number = known.get(row)
                     if number is None:
                         number = known[row] = len(rows)
@@ -83,23 +93,31 @@ class Dfa:
                         if number >= most * BYTE_STATES:
                             raise GrammarLimitError("max_dfa_states", most,
                                                     "an automaton of a pattern has too many states over bytes")
-                    placed[key] = number
-                state_of.append(number)
-            rows[state] = _filled(trie.nodes[trie.root], targets, state_of)
+                    found.append(number)
+            rows[state] = _filled(trie.nodes[trie.root], targets, homes, numbers)
         return tuple(rows), self.accepting
 
 
-def _filled(entries: ByteRow, targets: tuple[int, ...], state_of: list[int]) -> ByteRow:
+def _filled(entries: ByteRow, targets: tuple[int, ...], homes: list[tuple[int, int]],
+            numbers: list[list[int]]) -> ByteRow:
     """Entries of a trie with states in place of its nodes and classes; equal neighbours joined, dead ends left out."""
     row: list[tuple[int, int, int]] = []
+    begin = end = 0
+    before = DEAD
     for first, last, child in entries:
-        target = targets[~child] if child < 0 else state_of[child]
-        if target == DEAD:
-            continue
-        if row and row[-1][2] == target and row[-1][1] + 1 == first:
-            row[-1] = (row[-1][0], last, target)
+        if child < 0:
+            target = targets[~child]
         else:
-            row.append((first, last, target))
+            group, place = homes[child]
+            target = numbers[group][place]
+        if target == before and first == end + 1:
+            end = last
+            continue
+        if before != DEAD:
+            row.append((begin, end, before))
+        begin, end, before = first, last, target
+    if before != DEAD:
+        row.append((begin, end, before))
     return tuple(row)
 
 

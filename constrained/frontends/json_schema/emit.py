@@ -1,8 +1,9 @@
 """Denotations to grammar rules: one rule for each expression that a value position needs.
 
-A value is a choice over types and alternatives. Objects in schema order are sequences in which optional members may
-be skipped; in any order they are ``Unordered`` groups. Arrays are counted repetitions, or small automata over (items
-written, items found) where ``contains`` counts. A worklist of expressions; nothing recurses into values.
+A value is a choice over types and alternatives. Objects in schema order are automata over members (``Graph``) in which
+optional ones may be skipped; in any order they are ``Unordered`` groups. Arrays are counted repetitions, or small
+automata over (items written, items found) where ``contains`` counts. A worklist of expressions; nothing recurses into
+values.
 
 Text between tokens follows ``TextPolicy``: bounded whitespace, or exactly the separators (and indentation) given.
 """
@@ -35,6 +36,7 @@ from constrained.grammar.ir import (
     Choice,
     Distinct,
     Expr,
+    Graph,
     Literal,
     Reference,
     Repeat,
@@ -447,49 +449,41 @@ class Emitter:
         return self.bracketed(b"{", inside, b"}", may_be_empty=empty)
 
     def in_order(self, members: list[tuple[Expr, bool]], free: Expr | None) -> Expr:
-        separator = self.separator()
-        # what may follow once something is written, from the end
-        rest: list[Expr] = []
-        if free is not None:
-            rest.append(Repeat(Sequence((separator, free)), 0, None))
-        behind: list[Expr] = [*reversed(rest)]  # in reverse order: appending is cheap
-        # and what may stand first, if nothing is written yet
-        options: list[Expr] = []
-        if free is not None:
-            options.append(Sequence((free, Repeat(Sequence((separator, free)), 0, None))))
-        needed_from = [False] * (len(members) + 1)
-        for i in range(len(members) - 1, -1, -1):
-            needed_from[i] = needed_from[i + 1] or members[i][1]
-        first_required = next((i for i, (_, needed) in enumerate(members) if needed), len(members))
-        tail: Expr | None = None
-        for i in range(len(members) - 1, -1, -1):
-            member, needed = members[i]
-            if i <= first_required:
-                # a suffix that several beginnings share becomes a rule
-                tail = self.shared(Sequence(tuple(reversed(behind)))) if i < first_required or i == 0 else (
-                    Sequence(tuple(reversed(behind))))
-                if needed:
-                    options = [Sequence((member, tail))]
-                else:
-                    options.insert(0, Sequence((member, tail)))
-                behind = [tail]
-            step = Sequence((separator, member))
-            behind.append(step if needed else Repeat(step, 0, 1))
-        may_be_empty = not needed_from[0]
-        inside = None if not options else options[0] if len(options) == 1 else Choice(tuple(options))
-        if inside is None and not may_be_empty:
-            return NOTHING
-        return self.bracketed(b"{", inside, b"}", may_be_empty=may_be_empty)
+        """Members in their order, those that need not stand at will; then any number of ``free`` ones.
 
-    def shared(self, expr: Sequence) -> Expr:
-        """A reference to a rule of its own, unless there is nothing to share."""
-        if not expr.items:
-            return EMPTY
-        if len(expr.items) == 1 and isinstance(expr.items[0], Reference):
-            return expr.items[0]
-        name = f"rest {len(self.rules)}"
-        self.rules[name] = expr
-        return Reference(name)
+        An automaton that reads each member once: in state ``2 i`` one of the members from ``i`` on must come, in state
+        ``2 i + 1``, behind member ``i``, a separator or the end.
+        """
+        standing = sum([needed for _, needed in members])
+        if not members:
+            inside = None if free is None else Sequence((free, Repeat(Sequence((self.separator(), free)), 0, None)))
+            return self.bracketed(b"{", inside, b"}", may_be_empty=True)
+        separator = self.separator()
+        last = len(members) - 1
+        if free is None and standing == len(members):
+            parts: list[Expr] = []
+            for member, _ in members:
+                parts += (member, separator)
+            del parts[-1]
+            return self.bracketed(b"{", Sequence(tuple(parts)), b"}", may_be_empty=False)
+        edges: list[tuple[tuple[Expr, int], ...]] = []
+        accepting: list[int] = []
+        for i, (member, needed) in enumerate(members):
+            place = 2 * i
+            if needed:
+                accepting.clear()
+                edges.append(((member, place + 1),))
+            elif i < last or free is not None:
+                edges.append(((member, place + 1), (EMPTY, place + 2)))
+            else:
+                edges.append(((member, place + 1),))
+            edges.append(((separator, place + 2),) if i < last or free is not None else ())
+            accepting.append(place + 1)
+        if free is not None:
+            edges.append(((free, 2 * last + 3),))
+            edges.append(((separator, 2 * last + 2),))
+            accepting.append(2 * last + 3)
+        return self.bracketed(b"{", Graph(tuple(edges), frozenset(accepting)), b"}", may_be_empty=not standing)
 
     def in_stages(self, stages: list[tuple[Expr | None, bool | None]], least: int, most: int | None) -> Expr:
         """In order, with a count: one rule for each (stage, members written).
