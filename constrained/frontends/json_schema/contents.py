@@ -10,7 +10,7 @@ from typing import Any
 from constrained.frontends.json_schema.denotation import Denotation
 from constrained.frontends.json_schema.dialects import DIALECTS, Dialect
 
-__all__ = ["MOST_KEYWORDS", "content_of", "leaves"]
+__all__ = ["content_of", "leaves"]
 
 MOST_KEYWORDS = 8
 """Schemas of fewer keywords are compared."""
@@ -22,12 +22,20 @@ _KEYWORDS = {
                     "minItems maxItems".split(), _SAYS),
     "items": _ITEMS,
 }
+_TYPED: dict[str, tuple[tuple[str, type, str], ...]] = {
+    name: (("type", str, name),) for name in "null boolean integer number string array object".split()}
+"""The contents of schemas that say nothing but a type: most of them."""
 _MOST_LEAVES = 20_000
 _LEAVES: dict[tuple[str, int], dict[Any, Denotation]] = {}
 
 
 def content_of(schema: dict[str, Any], depth: int = 1) -> tuple[Any, ...] | None:
     """What a schema says, to be compared; None where it says more than a few simple things, of itself and its items."""
+    said = schema.get("type")
+    if type(said) is str and (len(schema) == 1 or (len(schema) == 2 and "description" in schema)) and said in _TYPED:
+        return _TYPED[said]
+    if len(schema) >= MOST_KEYWORDS:
+        return None
     found: list[tuple[Any, ...]] = []
     for key, value in schema.items():
         says = _KEYWORDS.get(key, 0)

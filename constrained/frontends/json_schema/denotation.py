@@ -154,21 +154,21 @@ def disjunction(parts: list[Denotation], algebra: Algebra) -> Denotation:
     return Denotation(null, booleans, numbers, strings, arrays, shapes)
 
 
-def difference(a: Denotation, b: Denotation, algebra: Algebra) -> Denotation:
-    """Values of ``a`` that are not in ``b``."""
+def difference(a: Denotation, b: Denotation, algebra: Algebra, *, apart: bool = True) -> Denotation:
+    """Values of ``a`` that are not in ``b``. ``apart`` False: alternatives of objects may overlap, and say less."""
     return Denotation(
         a.null and not b.null,
         a.booleans & ~b.booleans,
         _scalars_without(a.numbers, b.numbers, algebra),
         _scalars_without(a.strings, b.strings, algebra),
         _arrays_without(a.arrays, b.arrays, algebra),
-        _objects_without(a.objects, b.objects, algebra),
+        _objects_without(a.objects, b.objects, algebra, apart),
     )
 
 
 def negation(a: Denotation, algebra: Algebra) -> Denotation:
-    """All other values."""
-    return difference(ANYTHING, a, algebra)
+    """All other values. Alternatives of objects may overlap."""
+    return difference(ANYTHING, a, algebra, apart=False)
 
 
 def _scalars_without(left: tuple[Any, ...], shapes: tuple[Any, ...], algebra: Algebra) -> tuple[Any, ...]:
@@ -211,12 +211,13 @@ def _repeating(one: ArrayShape, shape: ArrayShape, both: ArrayShape, algebra: Al
     return shape
 
 
-def _objects_without(left: tuple[ObjectShape, ...], shapes: tuple[ObjectShape, ...],
-                     algebra: Algebra) -> tuple[ObjectShape, ...]:
-    for shape in shapes:
+def _objects_without(left: tuple[ObjectShape, ...], shapes: tuple[ObjectShape, ...], algebra: Algebra,
+                     apart: bool) -> tuple[ObjectShape, ...]:
+    for i, shape in enumerate(shapes, 1):
         if not left:
             break
         if shape == ANY_OBJECT:
             return ()
-        left = tuple(dict.fromkeys(kept for one in left for kept in objects.difference(one, shape, algebra)))
+        left = tuple(dict.fromkeys(kept for one in left for kept in objects.difference(
+            one, shape, algebra, apart=apart or i < len(shapes))))
     return left

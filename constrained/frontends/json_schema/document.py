@@ -135,10 +135,14 @@ _NAMED = frozenset(
 _LOOKED_FOR = _MENTIONED | _NAMED
 
 
+_SPELLED = ("\\u0024", "\\u004", "\\u005", "\\u006", "\\u007")
+"""Escapes of the dollar sign and of letters: a keyword may be spelled with them."""
+
+
 def _plainly_nameless(text: str, root: dict[str, Any], dialect: Dialect) -> bool:
     """Whether a schema's text shows that references are pointers from the root and that no rare keyword is in it."""
-    if "\\u00" in text or '"unevaluated' in text:
-        return False  # "\\u00": a keyword may be spelled with escapes
+    if '"unevaluated' in text or ("\\u00" in text and any(letter in text for letter in _SPELLED)):
+        return False
     names = 0
     at = text.find('"$')
     while at >= 0:
@@ -147,7 +151,7 @@ def _plainly_nameless(text: str, root: dict[str, Any], dialect: Dialect) -> bool
                 return False
         elif text.startswith('id"', at + 2) and dialect.id_keyword == "$id":
             names += 1
-        elif not text.startswith(("schema", "defs", "comment"), at + 2):
+        elif text.startswith(("anchor", "dynamic", "recursive"), at + 2):
             return False
         at = text.find('"$', at + 2)
     if dialect.id_keyword == "id":

@@ -84,7 +84,8 @@ class Emitter:
         self.policy = policy
         self.strict = strict
         self.rules: dict[str, Expr] = {}
-        self.names: dict[int | tuple[int, int], Reference] = {}
+        self.names: dict[int | tuple[int, int], Expr] = {}
+        """How expressions are referred to, by (depth and) expression."""
         self.meanings: dict[tuple[int, int], Reference] = {}  # by identity; the normaliser keeps the denotations alive
         most = policy.max_whitespace_cnt
         whitespace = "ws" if most == DEFAULT_WHITESPACE else f"ws {'any' if most is None else most}"
@@ -136,6 +137,7 @@ class Emitter:
             if self.plain_scalars:
                 scalar = self.plain_scalar(expression)
                 if scalar is not None:
+                    self.names[key] = scalar
                     return scalar
             # what only refers to another schema means the very same
             known = self.meanings.get((id(meaning), depth))

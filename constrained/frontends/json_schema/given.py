@@ -42,9 +42,7 @@ class Names(str):
 
 def all_names(names: Iterable[str]) -> list[str]:
     """``names`` with all others of each."""
-    found: list[str] = []
-    for name in names:
-        found.append(name)
-        if type(name) is Names:
-            found += name.others
+    found = list(names)
+    if Names in map(type, found):
+        found += [other for name in found if type(name) is Names for other in name.others]
     return found

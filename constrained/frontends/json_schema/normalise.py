@@ -26,7 +26,7 @@ from constrained.frontends.json_schema.applicators import (
 )
 from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.assertions import APPLIES, REFERS, kinds_of, own_denotation
-from constrained.frontends.json_schema.contents import MOST_KEYWORDS, content_of, leaves
+from constrained.frontends.json_schema.contents import content_of, leaves
 from constrained.frontends.json_schema.denotation import (
     ANYTHING,
     NOTHING,
@@ -34,6 +34,7 @@ from constrained.frontends.json_schema.denotation import (
     conjunction,
     difference,
     disjunction,
+    negation,
 )
 from constrained.frontends.json_schema.dialects import VALIDATION
 from constrained.frontends.json_schema.document import Document, Place
@@ -144,15 +145,17 @@ class Normaliser:
         found: dict[str, int] = {}
         alike, dialect, comparing = self.alike, place.dialect.name, self.comparing
         for name, schema in schemas.items():
-            if type(schema) is dict and 0 < len(schema) < MOST_KEYWORDS and comparing:
+            key: Any
+            if type(schema) is dict and schema and comparing:
                 content = content_of(schema)  # most are small and were read before
-                if content is not None:
-                    known = alike.get((dialect, content))
-                    if known is None:
-                        known = self._new(place.inner(keyword, name), (dialect, content))
-                    found[name] = known
-                    continue
-            found[name] = self.under(place, keyword, name)
+                key = self._other_key(schema, place) if content is None else (dialect, content)
+            else:
+                key = self._key(schema, place)
+            if type(key) is int:
+                found[name] = key
+                continue
+            known = alike.get(key)
+            found[name] = self._new(place.inner(keyword, name), key) if known is None else known
         return found
 
     def _key(self, schema: Any, place: Place) -> Any:
@@ -162,18 +165,23 @@ class Normaliser:
             if not schema:
                 return TRUE
             if self.comparing:
-                if len(schema) < MOST_KEYWORDS:
-                    content = content_of(schema)
-                    if content is not None:  # equal ones are one expression, wherever they stand
-                        return place.dialect.name, content
-                if place.scope is None and schema is not self.document.root:
-                    known = self.alike.get((id(schema),))
-                    return self._written(schema) if known is None else known
+                content = content_of(schema)
+                if content is not None:  # equal ones are one expression, wherever they stand
+                    return place.dialect.name, content
         elif type(schema) is bool:
             return TRUE if schema else FALSE
         elif isinstance(schema, dict) and not schema:
             return TRUE
-        return (id(schema),) if place.scope is None else None
+        return self._other_key(schema, place)
+
+    def _other_key(self, schema: Any, place: Place) -> Any:
+        """The same for a schema that says more than a few simple things."""
+        if place.scope is not None:
+            return None
+        if type(schema) is dict and self.comparing and schema is not self.document.root:
+            known = self.alike.get((id(schema),))
+            return self._written(schema) if known is None else known
+        return (id(schema),)
 
     def _written(self, schema: dict[str, Any]) -> Any:
         """A key that equal schemas of a plain document share, whose references mean the same everywhere: its bytes.
@@ -260,7 +268,8 @@ class Normaliser:
             elif kind == "or":
                 found = disjunction([self.denote(part) for part in parts], self)
             else:
-                found = self.without(ANYTHING, parts)
+                taken = self.denote(parts)
+                found = ANYTHING if parts in self.inexact else negation(taken, self)
         except NotEnforced as refused:
             self.refuse(self.pointer(expression), refused.reason, refused.hint)
             found = ANYTHING

@@ -192,9 +192,14 @@ def distance(shape: ObjectShape, other: ObjectShape) -> int:
         1 for name, expression in other.properties if mine.get(name) != expression)
 
 
-def difference(shape: ObjectShape, other: ObjectShape, algebra: Algebra) -> tuple[ObjectShape, ...]:
+def difference(shape: ObjectShape, other: ObjectShape, algebra: Algebra, *, apart: bool = True
+               ) -> tuple[ObjectShape, ...]:
     """The objects of ``shape`` that are not in ``other``: for each thing ``other`` says, those that break it and keep
-    what it said before. So the alternatives exclude each other, and few are left after several differences."""
+    what it said before. So the alternatives exclude each other, and few are left after several differences.
+
+    ``apart`` False: alternatives about members need not keep what was said of earlier ones. They overlap, but say n
+    things of n members where those that exclude each other say n squared: for what is not taken apart any further.
+    """
     if told_apart(shape, other, algebra) or not any(
             not algebra.no_object(both) for both in meet(shape, other, algebra)):
         return (shape,)
@@ -209,20 +214,26 @@ def difference(shape: ObjectShape, other: ObjectShape, algebra: Algebra) -> tupl
         if right is not None and fresh:
             kept = tuple([one for k in kept for one in meet(k, right, algebra)])
 
-    def split_member(name: str, wrong: int, wrong_needed: bool, right: int | None, right_needed: bool) -> None:
-        nonlocal kept
-        fresh = [one for k in kept for one in _with_member(k, name, wrong, wrong_needed, algebra)
+    def split_member(base: tuple[ObjectShape, ...], name: str, wrong: int, wrong_needed: bool) -> bool:
+        fresh = [one for k in base for one in _with_member(k, name, wrong, wrong_needed, algebra)
                  if not algebra.no_object(one, 2)]
-        if fresh:
-            algebra.spend(len(fresh))
-            found.extend(fresh)
-            kept = tuple([one for k in kept for one in _with_member(k, name, right, right_needed, algebra)])
+        algebra.spend(len(fresh))
+        found.extend(fresh)
+        return bool(fresh)
+
+    def keep(name: str, right: int | None, needed: bool) -> None:
+        nonlocal kept
+        kept = tuple([one for k in kept for one in _with_member(k, name, right, needed, algebra)])
 
     for name in sorted(other.required - shape.required):
-        split_member(name, FALSE, False, None, True)
+        if split_member(kept, name, FALSE, False):
+            keep(name, None, True)
+    start = kept
+    more = apart or other.others != ANY_OTHERS or other.exists or other.minimum > 0 or other.maximum is not None
     for name, expression in other.properties:
-        if expression != TRUE and shape.at(name) != expression:
-            split_member(name, algebra.negated(expression), True, expression, False)
+        if expression != TRUE and shape.at(name) != expression and (
+                split_member(kept if apart else start, name, algebra.negated(expression), True) and more):
+            keep(name, expression, False)
     declared = [name for name, _ in other.properties]
     if other.others != shape.others or not shape.declared().keys() <= other.declared().keys():
         for names, expression in other.others:
