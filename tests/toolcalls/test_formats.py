@@ -22,9 +22,9 @@ from constrained.toolcalls import (
     get_format,
     register_format,
 )
-from constrained.toolcalls.shapes import NamedCalls
-from tests.toolcalls.rendering import CITY, SCHEMAS, render
+from constrained.toolcalls.shapes import NamedCalls, XmlCalls
 from tests.toolcalls.worlds import vocabulary
+from tests.toolcalls.rendering import CITY, SCHEMAS, render
 
 TOOLS = [ToolSpec(name, None, schema) for name, schema in SCHEMAS.items()]
 QWEN = get_format("qwen3")
@@ -325,3 +325,23 @@ def test_long_texts_are_forgotten() -> None:
     events = parser.feed(data)
     ended = [event for event in events if isinstance(event, ToolCallEnd)]
     assert json.loads(ended[0].arguments) == {"url": "y" * 300_000}
+
+
+def test_a_format_of_kimis_elements() -> None:
+    """The reader takes the types that the elements name; an integer may be called one."""
+    fmt = ToolFormat("kimi elements", XmlCalls('<|open|>call tool="', "", '"<|sep|>', "<|close|>call<|sep|>", "",
+                                               "kimi_k3_xml"))
+    tool = ToolSpec("f", None, {"type": "object", "properties": {"a": {"type": ["string", "integer"]},
+                                                                "b": {"type": "array"}}})
+    written = ('<|open|>call tool="f"<|sep|><|open|>argument key="a" type="{}"<|sep|>{}<|close|>argument<|sep|>'
+               '<|open|>argument key="b" type="array"<|sep|>[1, "x"]<|close|>argument<|sep|><|close|>call<|sep|>')
+    for kind, value, expected in (("string", "3", "3"), ("number", "3", 3), ("integer", "3", 3)):
+        parser = fmt.parser([tool])
+        events = [*parser.feed(written.format(kind, value).encode()), *parser.finish()]
+        (end,) = [event for event in events if isinstance(event, ToolCallEnd)]
+        assert json.loads(end.arguments) == {"a": expected, "b": [1, "x"]}
+    tag = fmt.structural_tag([tool], tool_choice="required")
+    compiled = cd.GrammarCompiler(vocabulary(("<|open|>", "<|close|>", "<|sep|>"))).compile_structural_tag(tag)
+    for kind, fits in (("string", True), ("number", True), ("integer", False)):
+        matcher = cd.GrammarMatcher(compiled)
+        assert (matcher.accept_string(written.format(kind, "3")) and matcher.is_completed()) == fits

@@ -72,7 +72,7 @@ _IDS = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?(?:,|\Z)")
 @dataclass(slots=True, eq=False)
 class Lazy:
     """How a rule ends: ``kind`` "lazy", "suffix", "stop" or "whole" (wherever it can); ``literal``: the delimiter, if
-    it is one text; ``most``: its budget of tokens."""
+    it is one text; ``most``: its budget of tokens; ``ended``: the capture of its suffix."""
 
     rule: str
     offset: int
@@ -80,6 +80,7 @@ class Lazy:
     literal: str | None
     capture: str | None
     most: int | None
+    ended: str | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -264,12 +265,15 @@ class _Reader:
 
     def check(self, name: str, attributes: dict[str, tuple[str | None, int]]) -> None:
         for key, (value, offset) in attributes.items():
-            if key in ("temperature", "stop_capture"):
+            if key == "temperature":
                 self.refuse(offset, f"rule {name}: the attribute {key} is not supported",
-                            "set it where tokens are sampled" if key == "temperature" else None)
-            if key not in ("lazy", "stop", "suffix", "capture", "max_tokens"):
+                            "set it where tokens are sampled")
+            if key not in ("lazy", "stop", "suffix", "capture", "stop_capture", "max_tokens"):
                 self.source.fail(offset, f"unknown attribute {key}",
-                                 hint="known: lazy, stop, suffix, capture, max_tokens")
+                                 hint="known: lazy, stop, suffix, capture, stop_capture, max_tokens")
+            if key == "stop_capture" and "suffix" not in attributes:
+                self.refuse(offset, f"rule {name}: stop_capture needs a suffix: a stop is not read",
+                            'use suffix="..."')
             if key == "max_tokens" and (value is None or not value.isdecimal() or not 0 < int(value[:12]) < MAX_TOKENS):
                 self.source.fail(offset, f"max_tokens is a number from 1 to {MAX_TOKENS - 1}")
             if (value is None) != (key == "lazy") and key != "capture":
@@ -278,10 +282,10 @@ class _Reader:
         if len(both) == 2:
             self.source.fail(attributes["stop"][1], "a rule has a stop or a suffix, not both")
 
-    def capture(self, name: str, attributes: dict[str, tuple[str | None, int]]) -> str | None:
-        if "capture" not in attributes:
+    def capture(self, name: str, attributes: dict[str, tuple[str | None, int]], key: str = "capture") -> str | None:
+        if key not in attributes:
             return None
-        value, offset = attributes["capture"]
+        value, offset = attributes[key]
         if value is None:
             return name
         if not value.startswith('"') or value.endswith("i"):
@@ -324,10 +328,11 @@ class _Reader:
                 self.source.fail(attributes[kind][1], f"the {kind} cannot be read as a string")
         if literal == "":
             self.refuse(attributes[kind][1], f"an empty {kind} is not supported", "leave it out")
-        if literal is None and (kind == "stop" or (kind == "suffix" and capture is not None)):
+        ended = self.capture(rule, attributes, "stop_capture")
+        if literal is None and (kind == "stop" or (kind == "suffix" and (capture or ended) is not None)):
             where = " of a captured rule" if kind == "suffix" else ""
             self.refuse(attributes[kind][1], f"a {kind}{where} must be a string")
-        self.found.lazy[name] = Lazy(rule, offset, kind, literal, capture, most)
+        self.found.lazy[name] = Lazy(rule, offset, kind, literal, capture, most, ended)
         delimiter = f' ({value})' if kind in ("suffix", "stop") else ""
         self.tail.append(f'{name}: ({" ".join(lines)}) "{BODY_END}"{delimiter} "{DELIMITER_END}"\n')
         self.parts.append(f" {name}" + "\n" * body.count("\n"))
@@ -366,7 +371,9 @@ def lazy_text(lazy: Lazy, pattern: str, source: Source, limits: Limits) -> Expr 
     if lazy.capture is not None:
         text = Capture(lazy.capture, text)
     data = lazy.literal.encode()
-    return Sequence((text, Literal(data) if lazy.kind == "suffix" else _stands_here(data)))
+    if lazy.kind == "stop":
+        return Sequence((text, _stands_here(data)))
+    return Sequence((text, Literal(data) if lazy.ended is None else Capture(lazy.ended, Literal(data))))
 
 
 def _bounded(dfa: ByteDfa, lazy: Lazy) -> Expr:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -143,8 +143,8 @@ class XmlEmitter(RestyledEmitter):
     """Whether one line end at each side of a string is none of its text."""
     value_mark = b""
     """What stands, behind blanks, between an element's name and its value."""
-    string_marks = (b"", b"")
-    """What the element says of its value, if it does: of a string, and of another one."""
+    string_marks: tuple[bytes, ...] = (b"", b"")
+    """What the element says of its value, if it does: of a string, and of another one (of each other type)."""
 
     def opened(self, name: Expr, *, string: bool) -> Expr:
         """The beginning of an element."""
@@ -276,6 +276,45 @@ class DeepSeek41Emitter(DeepSeekEmitter):
     before = '<｜DSML｜ parameter name="'.encode()
 
 
+NO_VALUE = Denotation(False, 0, (), (), (), ())
+
+
+class KimiEmitter(XmlEmitter):
+    """Kimi K3: the element names the JSON type of its value, integers among the numbers."""
+
+    stop = b"<|close|>argument<|sep|>"
+    before, behind = b'<|open|>argument key="', b'"'
+    told_apart = True
+    trims = False
+    types = ("string", "number", "boolean", "null", "array", "object", "integer")
+    string_marks = tuple(f' type="{kind}"<|sep|>'.encode() for kind in types)
+
+    def parameter(self, name: str, key: Expr, expression: int) -> Expr:
+        self.inside_root = False
+        self.depth += 1
+        try:
+            d = self.normaliser.denote(expression)
+            found: list[Expr] = []
+            if d.strings:
+                text = make.choice(*[self.raw(shape) for shape in d.strings])
+                found.append(Sequence((*self.begun(key, "string"), text, self.mark(self.stop))))
+            for kind, part in (("number", {"numbers": d.numbers}), ("boolean", {"booleans": d.booleans}),
+                               ("null", {"null": d.null}), ("array", {"arrays": d.arrays}),
+                               ("object", {"objects": d.objects})):
+                value = self.others(expression, replace(NO_VALUE, **part))
+                if value is not None:
+                    found.append(Sequence((*self.begun(key, kind), self.space, value, self.space,
+                                           self.mark(self.stop))))
+            return make.choice(*found) if found else NOTHING
+        finally:
+            self.depth -= 1
+            self.inside_root = True
+
+    def begun(self, key: Expr, kind: str) -> tuple[Expr, ...]:
+        """The beginning of an element."""
+        return self.mark(self.before), key, self.mark(self.behind + self.string_marks[self.types.index(kind)])
+
+
 ANY_ARRAY = ArrayShape()
 
 XML_STYLES: dict[str, type[XmlEmitter]] = {
@@ -284,5 +323,6 @@ XML_STYLES: dict[str, type[XmlEmitter]] = {
     "glm_xml": GlmEmitter,
     "deepseek_xml": DeepSeekEmitter,
     "deepseek_v4_1_xml": DeepSeek41Emitter,
+    "kimi_k3_xml": KimiEmitter,
 }
 """The styles of parameters as elements: what the grammar writes, and what a reader has to know of it."""

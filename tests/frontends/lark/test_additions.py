@@ -57,6 +57,9 @@ REFUSED = [
     ("start: l\nl[temperature=0.3]: /.*/", "temperature", 2),
     ('start: l\nl[stop="a", suffix="b"]: /.*/', "a stop or a suffix", 2),
     ('start: l\nl[stop=""]: /.*/', "empty stop", 2),
+    ('start: l\nl[stop="x", stop_capture="e"]: /.+/', "stop_capture needs a suffix", 2),
+    ('start: l\nl[suffix=/x+/, stop_capture="e"]: /.*/', "must be a string", 2),
+    ('start: l\nl[suffix="x", stop_capture=e]: /.*/', "the name of a capture is a string", 2),
     ('start: l\nl[stop="x"]: /.*/', "may be empty", 2),
     ("start: l\nl[lazzy]: /.*/", "unknown attribute lazzy", 2),
     ("start: l\nl[lazy: /.*/", "expected attributes", 2),
@@ -134,3 +137,10 @@ def test_captures_are_reported() -> None:
     matcher = cd.GrammarMatcher(compiled)
     assert all(matcher.accept_token(byte) for byte in b"ab</n>x")
     assert [(one.name, one.start, one.end) for one in matcher.captures()] == [("n", 0, 2)]
+    for head, found in (('suffix="</n>", stop_capture="end"', [("end", 2, 6)]),
+                        ('suffix="</n>", capture="n", stop_capture="end"', [("n", 0, 2), ("end", 2, 6)]),
+                        ('suffix="</n>", capture, stop_capture="end", max_tokens=9', [("n", 0, 2), ("end", 2, 6)])):
+        compiled = cd.GrammarCompiler(INFO).compile_lark(f'start: n "x"\nn[{head}]: /(.|\\n)*/')
+        matcher = cd.GrammarMatcher(compiled)
+        assert all(matcher.accept_token(byte) for byte in b"ab</n>x")
+        assert [(one.name, one.start, one.end) for one in matcher.captures()] == found

@@ -18,9 +18,12 @@ SCHEMA: dict[str, Any] = {
     "required": ["city"]}
 OPEN = {"qwen_xml": "<parameter={}>", "minimax_xml": '<parameter name="{}">',
         "glm_xml": "<arg_key>{}</arg_key>\n<arg_value>", "deepseek_xml": '<｜DSML｜parameter name="{}" string="{}">',
-        "deepseek_v4_1_xml": '<｜DSML｜ parameter name="{}" string="{}">'}
+        "deepseek_v4_1_xml": '<｜DSML｜ parameter name="{}" string="{}">',
+        "kimi_k3_xml": '<|open|>argument key="{}" type="{}"<|sep|>'}
+KIMI = {"ok": "boolean", "near": "array"}
 CLOSE = {"qwen_xml": "</parameter>", "minimax_xml": "</parameter>", "glm_xml": "</arg_value>",
-         "deepseek_xml": "</｜DSML｜parameter>", "deepseek_v4_1_xml": "</｜DSML｜ parameter>"}
+         "deepseek_xml": "</｜DSML｜parameter>", "deepseek_v4_1_xml": "</｜DSML｜ parameter>",
+         "kimi_k3_xml": "<|close|>argument<|sep|>"}
 CASES = [
     ([("city", "Paris")], True), ([("city", "")], True), ([("city", "a\n<b>&\"</x")], True), ([], False),
     ([("city", "P"), ("unit", "C"), ("ok", "true"), ("near", '["a"]')], True), ([("unit", "C")], False),
@@ -38,9 +41,10 @@ def accepts(schema: Any, style: str, text: str) -> bool:
 
 
 def written(style: str, values: list[tuple[str, str]]) -> str:
-    strings = ("city", "unit", "zip")
-    return "\n".join(OPEN[style].format(name, "true" if name in strings else "false") + value + CLOSE[style]
-                     for name, value in values)
+    def said(name: str) -> str:
+        return KIMI.get(name, "string") if style == "kimi_k3_xml" else "false" if name in KIMI else "true"
+
+    return "\n".join(OPEN[style].format(name, said(name)) + value + CLOSE[style] for name, value in values)
 
 
 @pytest.mark.parametrize("style", OPEN)
@@ -54,6 +58,22 @@ def test_xml_parameters(style: str) -> None:
             assert accepts(SCHEMA, style, text) == expected, text
             matcher = xgrammar.GrammarMatcher(theirs)
             assert (matcher.accept_string(text) and matcher.is_completed()) == expected, text
+
+
+def test_kimi_names_the_type_of_each_value() -> None:
+    schema = {"type": "object", "properties": {
+        "v": {"anyOf": [{"type": "string", "maxLength": 2}, {"type": "integer", "minimum": 3}, {"type": "null"},
+                        {"type": "object", "properties": {"x": {"enum": [1]}}, "additionalProperties": False}]}},
+        "required": ["v"], "additionalProperties": False}
+    for kind, value, expected in (
+            ("string", "ab", True), ("string", "abc", False), ("string", "3", True), ("number", "3", True),
+            ("number", "2", False), ("number", "ab", False), ("null", " null ", True), ("null", "", False),
+            ("object", '{"x": 1}', True), ("object", '{"x": 2}', False), ("boolean", "true", False),
+            ("array", "[]", False), ("integer", "3", False)):
+        text = OPEN["kimi_k3_xml"].format("v", kind) + value + CLOSE["kimi_k3_xml"]
+        assert accepts(schema, "kimi_k3_xml", text) == expected, text
+    with pytest.raises(cd.UnsupportedSchemaError, match="cannot be named"):
+        accepts({"type": "object", "properties": {'a"b': {}}}, "kimi_k3_xml", "")
 
 
 def test_raw_strings_keep_their_constraints() -> None:
