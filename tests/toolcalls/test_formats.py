@@ -23,8 +23,8 @@ from constrained.toolcalls import (
     register_format,
 )
 from constrained.toolcalls.shapes import NamedCalls, XmlCalls
-from tests.toolcalls.worlds import vocabulary
 from tests.toolcalls.rendering import CITY, SCHEMAS, render
+from tests.toolcalls.worlds import vocabulary
 
 TOOLS = [ToolSpec(name, None, schema) for name, schema in SCHEMAS.items()]
 QWEN = get_format("qwen3")
