@@ -55,12 +55,12 @@ def counted_graph(dfa: Dfa, minimum: int, maximum: int | None, escapes: str, lim
     accepting = np.zeros(size + 1, dtype=np.int64)
     accepting[sorted(dfa.accepting)] = 1
     layers = _layers(rows, top, limits)
-    number: dict[bytes, int] = {}  # of what a state does: targets by class, and whether it accepts
-    found: list[_Ints] = [np.zeros(0, dtype=np.int64)]  # by number; 0 is dead
+    number: dict[tuple[int, ...], int] = {}  # of what a state does: targets by class, and whether it accepts
+    found: list[tuple[int, ...]] = [()]  # by number; 0 is dead
     following = np.zeros(size + 1, dtype=np.int64)
     if maximum is None:  # behind the last layer the automaton goes on without counting
         following[:size] = range(1, size + 1)
-        found += list(np.concatenate((following[rows], accepting[:size, None]), axis=1))
+        found += map(tuple, np.concatenate((following[rows], accepting[:size, None]), axis=1).tolist())
         layers.pop()
     for count in range(len(layers) - 1, -1, -1):
         states = layers[count]
@@ -69,13 +69,14 @@ def counted_graph(dfa: Dfa, minimum: int, maximum: int | None, escapes: str, lim
         here = np.zeros(size + 1, dtype=np.int64)
         does = np.concatenate((done, ends), axis=1)
         alive = does.any(axis=1)
-        for state, row in zip(states[alive].tolist(), does[alive], strict=True):
-            key = row.tobytes()
-            known = number.get(key)
+        numbers: list[int] = []
+        for row in map(tuple, does[alive].tolist()):
+            known = number.get(row)
             if known is None:
-                known = number[key] = len(found)
+                known = number[row] = len(found)
                 found.append(row)
-            here[state] = known
+            numbers.append(known)
+        here[states[alive]] = numbers
         if len(found) > MERGED * limits.max_dfa_states + size:
             raise _too_large(limits)
         following = here
@@ -106,32 +107,35 @@ def _too_large(limits: Limits) -> GrammarLimitError:
     return GrammarLimitError("max_dfa_states", limits.max_dfa_states, "a pattern beside a length takes too many states")
 
 
-def _written(found: list[_Ints], start: int, classes: tuple[Ranges, ...], escapes: str) -> Graph:
+def _written(found: list[tuple[int, ...]], start: int, classes: tuple[Ranges, ...], escapes: str) -> Graph:
     """The states that ``start`` leads to, as edges."""
-    place = {start: 0}
+    place = [-1] * len(found)
+    place[start] = 0
     order = [start]
+    bits = [1 << index for index in range(len(classes))]
     labels: dict[int, tuple[Expr, ...]] = {}
     edges: list[tuple[tuple[Expr, int], ...]] = []
     accepting: list[int] = []
     for here, state in enumerate(order):
-        *targets, accepts = found[state].tolist()
-        if accepts:
+        does = found[state]
+        if does[-1]:
             accepting.append(here)
         read: dict[int, int] = {}
-        for index, target in enumerate(targets):
+        for bit, target in zip(bits, does, strict=False):  # does[-1] says whether it accepts
             if target:
-                read[target] = read.get(target, 0) | 1 << index
+                read[target] = read[target] | bit if target in read else bit
         row: list[tuple[Expr, int]] = []
         for target, members in read.items():
-            to = place.get(target)
-            if to is None:
+            to = place[target]
+            if to < 0:
                 to = place[target] = len(order)
                 order.append(target)
             label = labels.get(members)
             if label is None:
                 label = labels[members] = _label(normalise(
                     pair for index, ranges in enumerate(classes) if members >> index & 1 for pair in ranges), escapes)
-            row += [(one, to) for one in label]
+            for one in label:
+                row.append((one, to))
         edges.append(tuple(row))
     return Graph(tuple(edges), frozenset(accepting))
 
@@ -157,7 +161,8 @@ def _name(ranges: Ranges, escapes: str) -> str:
 
 @lru_cache(maxsize=256)
 def _names_in(graph: Graph) -> frozenset[str]:
-    return frozenset(one.name for row in graph.edges for one, _ in row if isinstance(one, Reference))
+    labels = {id(one): one for row in graph.edges for one, _ in row}  # few, each made once
+    return frozenset(one.name for one in labels.values() if isinstance(one, Reference))
 
 
 def character_rules(expr: Expr) -> dict[str, Expr]:

@@ -59,7 +59,7 @@ _ANSWERS = 1_000
 #: Lengths from which on a counter is written beside an automaton, and no product made.
 _COUNTED = 100
 #: Positions up to which a counter beside an automaton is best multiplied out over bytes.
-_WRITTEN = 250_000
+_WRITTEN = 500_000
 
 
 class Language:
