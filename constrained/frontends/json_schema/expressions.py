@@ -21,6 +21,7 @@ class Expressions:
     def __init__(self) -> None:
         self.entries: list[tuple[str, Any]] = [("false", ()), ("true", ())]
         self.ids: dict[Any, int] = {}
+        self.opposites: dict[int, int] = {}
 
     def intern(self, kind: str, parts: Any, key: Any = None) -> int:
         """The int of an expression; ``key`` stands for ``parts`` where those cannot be hashed."""
@@ -46,8 +47,10 @@ class Expressions:
                 continue
             kind, inner = self.entries[part]
             flat.update(dict.fromkeys(inner) if kind == "and" else {part: None})
-        if any(self.ids.get(("not", part)) in flat for part in flat):
-            return FALSE
+        opposites = self.opposites
+        for part in flat:
+            if opposites.get(part) in flat:
+                return FALSE
         if not flat:
             return TRUE
         if len(flat) == 1:
@@ -74,7 +77,9 @@ class Expressions:
         """Not ``part``."""
         if part <= TRUE:
             return TRUE - part
-        kind, inner = self.entries[part]
-        if kind == "not":
-            return int(inner)
-        return self.intern("not", part)
+        known = self.opposites.get(part)
+        if known is None:
+            known = self.opposites[part] = len(self.entries)
+            self.opposites[known] = part
+            self.entries.append(("not", part))
+        return known

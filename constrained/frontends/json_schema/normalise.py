@@ -76,6 +76,7 @@ class Normaliser:
         self.expressions = Expressions()
         self.denoted: dict[int, Denotation] = {FALSE: NOTHING, TRUE: ANYTHING}
         self.places: list[Place] = []
+        self.pairs: dict[tuple[int, int], int] = {}  # conjunctions of two expressions
         self.active: dict[int, None] = {}
         self.spent = 0
         self.notes: dict[Note, None] = {}
@@ -103,10 +104,14 @@ class Normaliser:
             return b
         if a == FALSE or b == FALSE:
             return FALSE
-        entries = self.expressions.entries
-        if entries[a][0] == "const" and entries[b][0] == "const":
-            return FALSE  # equal ones are one expression
-        return self.expressions.conjunction([a, b])
+        known = self.pairs.get((a, b))
+        if known is None:
+            entries = self.expressions.entries
+            # equal constants are one expression
+            known = FALSE if entries[a][0] == "const" and entries[b][0] == "const" else (
+                self.expressions.conjunction([a, b]))
+            self.pairs[a, b] = known
+        return known
 
     def negated(self, a: int) -> int:
         """The complement of an expression."""

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from constrained.frontends.json_schema.expressions import FALSE, TRUE
@@ -139,7 +139,7 @@ def _resolved(shape: ObjectShape, algebra: Algebra) -> tuple[ObjectShape, ...]:
     done: list[ObjectShape] = []
     known = shape.declared()
     asked = tuple((name, shape.at_other(name)) for name in sorted(shape.required - known.keys()))
-    stack = [(replace(shape, properties=shape.properties + asked) if asked else shape, 0)]
+    stack = [(_changed(shape, shape.properties + asked, shape.required, shape.exists) if asked else shape, 0)]
     while stack:
         shape, k = stack.pop()
         if k == len(shape.exists):
@@ -154,13 +154,21 @@ def _resolved(shape: ObjectShape, algebra: Algebra) -> tuple[ObjectShape, ...]:
         for name, value in reversed(declared):
             both = algebra.both(value, wanted)
             if both != FALSE and not algebra.is_empty(both, 1):
-                properties = tuple((n, both if n == name else v) for n, v in shape.properties)
+                properties = tuple([(n, both if n == name else v) for n, v in shape.properties])
                 required = shape.required | {name}
-                stack.append((replace(shape, properties=properties, required=required, exists=others), k))
+                stack.append((_changed(shape, properties, required, others), k))
         if shape.others and (left.values is None or left.values):
-            stack.append((replace(shape, exists=(*shape.exists[:k], (left, wanted), *shape.exists[k + 1 :])), k + 1))
+            there = (*shape.exists[:k], (left, wanted), *shape.exists[k + 1 :])
+            stack.append((_changed(shape, shape.properties, shape.required, there), k + 1))
         algebra.spend(len(declared))
     return tuple(done)
+
+
+def _changed(shape: ObjectShape, properties: tuple[tuple[str, int], ...], required: frozenset[str],
+             exists: tuple[Cell, ...]) -> ObjectShape:
+    """``dataclasses.replace`` in a third of its time."""
+    return ObjectShape(properties, shape.others, required, exists, shape.minimum, shape.maximum, shape.said,
+                       shape.evaluated)
 
 
 def _without(cells: tuple[Cell, ...], k: int) -> tuple[Cell, ...]:

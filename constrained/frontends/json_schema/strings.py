@@ -229,7 +229,7 @@ class StringShape:
         if self.values is not None or other.values is not None:
             mine, theirs = (self, other) if self.values is not None else (other, self)
             assert mine.values is not None
-            kept = tuple(value for value in mine.values if theirs.contains(value))
+            kept = theirs.kept_of(mine.values)
             return StringShape(values=kept) if kept else None
         maximum = self.maximum if other.maximum is None else (
             other.maximum if self.maximum is None else min(self.maximum, other.maximum))
@@ -262,6 +262,15 @@ class StringShape:
         if len(text) < self.minimum or (self.maximum is not None and len(text) > self.maximum):
             return False
         return text not in self.excluded and all(one.accepts(text, limits) for one in self.languages)
+
+    def kept_of(self, texts: tuple[str, ...]) -> tuple[str, ...]:
+        """Which of the ``values`` of another shape are members. Raises as ``contains``."""
+        if self.values is not None:
+            mine = frozenset(self.values)
+            return tuple([text for text in texts if text in mine])
+        if self.languages or self.minimum > 0 or self.maximum is not None:
+            return tuple([text for text in texts if self.contains(text)])
+        return tuple([text for text in texts if text not in self.excluded])
 
     def is_finite(self) -> bool:
         """Whether the members are at hand as ``values``."""

@@ -261,3 +261,16 @@ def test_lengths_by_look_ahead(pattern: str, lengths: tuple[int, int | None], la
             text = "".join(chars)
             assert shape.contains(text) == whole.accepts(text, Limits()), text
             assert any(other.contains(text) for other in shape.complement()) != shape.contains(text), text
+
+
+@pytest.mark.parametrize("other", [
+    StringShape.of_values(["b", "\ud83d\ude00", "x"]), StringShape.of_lengths(2, 3), StringShape.of_lengths(0, 1),
+    ANY_STRING.exclude_values(["a", "\ud83d\ude00"]), StringShape.from_pattern("^[ab]$"),
+    StringShape.of_lengths(1).exclude_values(["b"])])
+def test_values_are_kept_as_they_are_contained(other: StringShape) -> None:
+    values = StringShape.of_values(["a", "b", "ab", "abc", "\U0001f600", ""])
+    assert values.values is not None
+    right = tuple(value for value in values.values if other.contains(value))
+    for both in (values.intersect(other), other.intersect(values)):
+        assert both is not None
+        assert set(both.values or ()) == set(right)
