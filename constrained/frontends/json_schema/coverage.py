@@ -2,7 +2,8 @@
 
     report = cd.coverage(schema)
     report.exact            # every accepted text validates, every valid value can be written
-    report.relaxed          # what is not: JSON Pointer, reason
+    report.relaxed          # where more is accepted: JSON Pointer, reason
+    report.withheld         # where less is offered
 
 The schema is compiled with everything that cannot be exact left out, and what was left out is listed. Here schemas that
 say the same are not taken together, so that each stands in the report with its pointer.
@@ -15,6 +16,7 @@ from typing import Any
 
 from constrained.errors import GrammarLimitError, UnsupportedSchemaError
 from constrained.frontends.json_schema.compile import build
+from constrained.frontends.json_schema.given import Given
 from constrained.limits import Limits
 
 __all__ = ["CoverageEntry", "CoverageReport", "coverage"]
@@ -22,7 +24,8 @@ __all__ = ["CoverageEntry", "CoverageReport", "coverage"]
 
 @dataclass(frozen=True, slots=True)
 class CoverageEntry:
-    """One keyword: ``status`` is ``enforced``, ``relaxed`` (a superset is accepted), or ``unsupported`` (refused)."""
+    """One keyword: ``status`` is ``enforced``, ``relaxed`` (a superset is accepted), ``withheld`` (some valid values
+    cannot be written), or ``unsupported`` (refused)."""
 
     pointer: str
     status: str
@@ -49,6 +52,11 @@ class CoverageReport:
     def relaxed(self) -> tuple[CoverageEntry, ...]:
         """Keywords of which ``unsupported="ignore"`` accepts a superset, and formats that are annotations."""
         return self._of("relaxed")
+
+    @property
+    def withheld(self) -> tuple[CoverageEntry, ...]:
+        """Formats of which some valid strings are not offered."""
+        return self._of("withheld")
 
     @property
     def unsupported(self) -> tuple[CoverageEntry, ...]:
@@ -82,6 +90,19 @@ def coverage(schema: Any, *, limits: Limits | None = None, **options: Any) -> Co
         for keyword in place.schema:
             if keyword in place.dialect.keywords or keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
                 pointer = f"{place.pointer}/{keyword}"
+                if keyword == "format" and normaliser.assert_formats and type(place.schema) is not Given:
+                    for entry in _of_format(pointer, place.schema[keyword], place.dialect.name):
+                        notes[pointer, entry.reason] = entry
+                        noted.add(pointer)
                 if pointer not in noted and place.pointer not in noted and keyword != "definitions":
                     enforced[pointer] = CoverageEntry(pointer, "enforced")
     return CoverageReport((*notes.values(), *enforced.values()))
+
+
+def _of_format(pointer: str, name: str, draft: str) -> list[CoverageEntry]:
+    """What a format does not do exactly."""
+    from constrained.frontends.json_schema.formats import RELAXED, withheld  # many tables
+
+    found = [CoverageEntry(pointer, "relaxed", RELAXED[name])] if name in RELAXED else []
+    reason = withheld(name, draft)
+    return found if reason is None else [*found, CoverageEntry(pointer, "withheld", reason)]

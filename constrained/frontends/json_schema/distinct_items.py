@@ -4,10 +4,14 @@ The engine kills an item that came before, and sees to it that an item once begu
 another item can follow wherever one must is promised here: each place has more values than items can stand before it.
 Where a place of ``prefixItems`` has only a few, those are written out: one rule for each set of them that has been
 used, the other places being told apart from them. What is left is refused.
+
+Where undeclared members must exist and a grammar alone would have to tell their names apart (``witnesses``), they are
+items of a group in any order among any members, and ``Distinct`` sees to it that no name comes again.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,20 +19,26 @@ from typing import TYPE_CHECKING, Any
 from constrained.errors import GrammarLimitError
 from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.cardinality import at_least, strings_at_least
-from constrained.frontends.json_schema.expressions import FALSE
+from constrained.frontends.json_schema.expressions import FALSE, TRUE
 from constrained.frontends.json_schema.finite_values import exact_count
-from constrained.frontends.json_schema.objects import Cell
+from constrained.frontends.json_schema.normalise import Normaliser
+from constrained.frontends.json_schema.objects import Cell, ObjectShape
 from constrained.frontends.json_schema.reading import canonical
 from constrained.frontends.json_schema.refusal import NotEnforced
+from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
+from constrained.frontends.json_schema.witnesses import MAX_WITNESSES, members_of, partitions
 from constrained.grammar.ir import Choice, Distinct, Expr, Literal, Reference, Repeat, Sequence
 
 if TYPE_CHECKING:
     from constrained.frontends.json_schema.emit import Emitter
 
-__all__ = ["different_items", "names_suffice"]
+__all__ = ["different_items", "different_members", "names_suffice"]
 
 MAX_STATES = 512
 """Rules for one array with places that have few values."""
+
+ENDLESS = 1_000_000
+"""Names of which there are so many that no object is expected to use them up."""
 
 
 def different_items(emitter: Emitter, shape: ArrayShape, finite: Callable[[int], list[Any] | None]) -> Expr:
@@ -134,6 +144,57 @@ def _written_out(emitter: Emitter, shape: ArrayShape, rest: int, k: int, few: li
     opening = Literal(b"[" + emitter.newline(emitter.depth + 1))
     closing = Literal(emitter.newline(emitter.depth) + b"]")
     return Sequence((opening, emitter.space, first, emitter.space, closing))
+
+
+def different_members(emitter: Emitter, shape: ObjectShape, members: list[tuple[Expr, bool]], cells: tuple[Cell, ...],
+                      declared: list[str]) -> Expr:
+    """An object in which undeclared members must exist, no two of one name. Raises ``NotEnforced``."""
+    normaliser = emitter.normaliser
+    if len(shape.exists) > MAX_WITNESSES:
+        raise NotEnforced(f"more than {MAX_WITNESSES} undeclared members must exist",
+                          "name the properties, or drop some of the negations")
+    required = sum(1 for _, needed in members if needed)
+    room = None if shape.maximum is None else shape.maximum - required
+    free = emitter.free_member(cells, declared)
+    options: list[Expr] = []
+    for groups in partitions(list(shape.exists)):
+        if room is not None and len(groups) > room:
+            continue
+        plays: list[Expr] = []
+        for group in groups:
+            part = _part(group, normaliser)
+            playing = members_of(part, cells, normaliser) if part is not None else ()
+            play = emitter.free_member(playing, declared)
+            if play is None:
+                break
+            if not names_suffice(emitter, playing, declared, ENDLESS):
+                raise NotEnforced("undeclared members of few names must exist", "declare the properties")
+            plays.append(play)
+        if len(plays) < len(groups):
+            continue
+        least, most = emitter.counts(shape, members, free, len(plays), compared=True)
+        if least and not names_suffice(emitter, cells, declared, ENDLESS):
+            raise NotEnforced("minProperties counts undeclared members of which there are few names",
+                              "declare the properties, or require them by name")
+        if emitter.policy.property_order == "any":
+            options.append(emitter.in_any_order([*members, *((play, True) for play in plays)], free, least, most))
+            continue
+        for order in itertools.permutations(plays):
+            stages: list[tuple[Expr | None, bool | None]] = [*members, (free, None)]
+            for play in order:
+                stages += [(play, True), (free, None)]
+            options.append(emitter.in_stages(stages, least, most))
+    return Distinct(options[0] if len(options) == 1 else Choice(tuple(options)))
+
+
+def _part(group: list[Cell], normaliser: Normaliser) -> Cell | None:
+    """What one member must be to be all of ``group``; None where it cannot."""
+    names: StringShape | None = ANY_STRING
+    value = TRUE
+    for more, wanted in group:
+        names = None if names is None else names.intersect(more)
+        value = normaliser.both(value, wanted)
+    return None if names is None or normaliser.is_empty(value) else (names, value)
 
 
 def names_suffice(emitter: Emitter, cells: tuple[Cell, ...], declared: list[str], least: int) -> bool:

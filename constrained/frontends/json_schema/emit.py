@@ -19,7 +19,7 @@ from typing import Any
 from constrained.errors import GrammarLimitError, echo
 from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.counted_patterns import character_rules
-from constrained.frontends.json_schema.distinct_items import different_items, names_suffice
+from constrained.frontends.json_schema.distinct_items import different_items, different_members, names_suffice
 from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.finite_values import finite_values
 from constrained.frontends.json_schema.given import Names, all_names
@@ -330,7 +330,10 @@ class Emitter:
             members.append((self.member(name, expression), True))
         cells = () if closed else shape.others
         if shape.exists:
-            return self.with_witnesses(shape, members, cells, declared)
+            try:
+                return self.with_witnesses(shape, members, cells, declared)
+            except NotEnforced:  # names have to be compared
+                return different_members(self, shape, members, cells, declared)
         least, most, compared, standing = 0, None, False, 0
         bounded = shape.minimum > 0 or shape.maximum is not None
         if bounded:

@@ -216,6 +216,15 @@ DATA = {
         'i`Mh=C{Ut6i2@}GlqgWJK*8cruzdPEF=ufJ;Y%gxQNfo=@TC%nUht(7aopmV4NoA_8Ep)-G0?_98v|_&v@sa3<2lIn=NDC9fAS0c'
         'a{T)JKd;H&d;'
     ),
+    "hostname": (
+        'c-lSGJ8~*P429vGRS@4YRkWVh346f??|%vIf6mAWEgcc)o0=Yb-RyO>_s!l{zu)}xBi1dSAGL1%yx3!1{$1}6yROImY7f8MAF<Co'
+        '(m2!H|EnYEGg0^d>^?8lI-mReI;PKa`nA*VeZG$L`%GUueed(<NZ)7rv(rVfwAZdR*!}K|$~Bpl7dtPOUfO!i+PmLfQMD#DlV-xo'
+        '>r<1VEDQ_8l41>G;aEVHBx@)O%L22cS;JX)jLOdEJRZYicuXD}kKr*qCXbEB@E9JG$HrrL43EiU<1svj$K<i`7#_o8^4NF`kKr+S'
+        'Y&?d?j~7KAACKd4JT8y_y;67_kIUoZaXgO4<?-=29>?SI_;?(T<8gU>JdVflxI8`{$K!Zh9v_e63967M#uIn~PskJFiQ|soiSw3>'
+        'C-4NGkSE3ycmhwz6XOXyfhXjN@dTd06Y|7(0#D!xd15?)Cyy&DPmU+?B%YKf$CG&Sxb*Vm-?hh+cv7AmPvS{DDNl|k@g$y<C&!a`'
+        '5>LvL<4HV;C*{fUB%V4xIP%nZ3QyrFd1^d`r|^_KHJ-v#cuJlcPvI#%B~Oi~@D!esr^Zuw3Qx&X<0(9ar{t;e6rQGPd3rpJr}4Br'
+        'J)XwXcv_wwPvdDkEl-c9@id;6r^nNH8c)m9<JtZG`QG8#pXD!X^E5y'
+    ),
     "ipv4": (
         'c-n=MJB|Y}3`6@lh3WtXB+H*oqq{h9_Wnm$(wj7s7%3=V_(V$(CO=Ysh--2cx8x?ClV@>HUc_tiD&CS`4-1nVAmLJ?NQGLIL!(k+'
         '_|A|+C;ovoFncn-i@8vNDnw?{;s3zD!XNMl{IScxzfoWVY=DhZ?i0I%^(W)J4%WdsSYOOy!pDu`m$Q_^lpE?U2H$KIE~?yAxvIYB'
@@ -736,6 +745,24 @@ DATA = {
         'RYtBda+Q&*j9g{pDkE1Jxyr~@My@h)m65BrPo>JesDF^Fe~_zxkgI=?(?7`RALR58a{323{eztTK~Dc5r+<*sKgj7H<n#}6`UicR'
         'LB7eXs=Op>LoRAREouiWY6B~>{}kCiitPSGHg6*3C6V%yNO?)5yd+Xy5-Bf<l$S)xOTNo{eMWc|rYuZZn6fZsVaj02V9H?1V9H?1'
         'V9H?1V9H?1V9H?1VES&A!r1*k8&10x'
+    ),
+    "hostname@4": (
+        'c-lSGJ96tl3`Eh~t5E#PsuI3qC)$fF$@^czo69Dg5SV6y!y?9CSASjnef9SxZrAw!OuN?Ov+cSbAAYxwf0x_cFLu9O{2m{-d+u6C'
+        'nrB)&?OoTA_L;7oe(m~wq+e(Hz0=38KS%mF)1RF_cYPh{^Gshmeee2vr0+BR-Ko)-X4}19?DIZ3UFgk>ZOm;9ZkpU?bYpg7c+>PY'
+        ';~VoE0F%ImU>FR9Nnyh<90tTBv7s0i17p(Ia14*r`T4EK<9Hm8%j4s5JdVfZ@$onw$K&$&cpQ)8ad~_^j>qx1JU$-B<9J*iACKd4'
+        'JT8xq$MMARv&a+U2|R%(<cYuE3Qyn(d15?)C-8(kF`mE^ctV~SPv8kWAy14a@C2TaC&m+a0#C>j;|V-Tm-6Iz5>Mhud2&2?><OMc'
+        'H)TADC-I~_IiAFmcv7AmPvS{DDNl|k@g$y<C&!a`5>LvL<4HVqtgSpXp2AajN}d`|;i+Ts<*C2b$5VJpo*GZ#DLf@lji>Mwo|31='
+        'Q+Ntb$y4JgJcXy^sqqw^rfYe6JdLOEv^+hY#?yFOo*qvhcNv~OZ?o|<p2pMi^mrOi<7s(%JdLOEv^+hY#?yFOo*qx*S;qw`&l=Cd'
+        'v+yi=)_4}4g=fjL#<TFO<8qc~{aw#^7M>-~8qdPB@GN=Oc=mZeo;y6xXZs&OyEO#'
+    ),
+    "hostname@6": (
+        'c-lSGJ96tl3`Eh~t5E#PsuI3qC)$fF$@^czo69Dg5SV6y!y?9CSASjnef9SxZrAw!OuN?Ov+cSbAAYxwf0x_cFLu9O{2m{-d+u6C'
+        'nrB)&?OoTA_L;7oe(m~wq+e(Hz0=38KS%mF)1RF_cYPh{^Gshmeee2vr0+BR-Ko)-X4}19?DIZ3UFgk>ZOm;9ZkpU?bYpg7c+>PY'
+        ';~VoE0F%ImU>FR9Nnyh<90tTBv7s0i17p(Ia14*r`T4EK<9Hm8%j4s5JdVfZ@$onw$K&$&cpQ)8ad~_^j>qx1JU$-B<9J*iACKd4'
+        'JT8xq$MMARv&a+U2|R%(<cYuE3Qyn(d15?)C-8(kF`mE^ctV~SPv8kWAy14a@C2TaC&m+a0#C>j;|V-Tm-6Iz5>Mhud2&2?><OMc'
+        'H)TADC-I~_IiAFmcv7AmPvS{DDNl|k@g$y<C&!a`5>LvL<4HVqtgSpXp2AajN}d`|;i+Ts<*C2b$5VJpo*GZ#DLf@lji>Mwo|31='
+        'Q+Ntb$y4JgJcXy^sqqw^rfYe6JdLOEv^+hY#?yFOo*qvhcNv~OZ?o|<p2pMi^mrOi<7s(%JdLOEv^+hY#?yFOo*qx*S;qw`&l=Cd'
+        'v+yi=)_4}4g=fjL#<TFO<8qc~{aw#^7M>-~8qdPB@GN=Oc=mZeo;y6xXZs&OyEO#'
     ),
     "relative-json-pointer@7": (
         'c-lqEQ3}IA2n5joJ;i*N71S|Z`r};!S?_;@3Js|sIP+9-pC00S@|1PWRdTJWxm8t6s|QYT!b`kB6)I>#16}yR+Oqaw8X_G>`gp;z'

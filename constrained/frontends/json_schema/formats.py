@@ -24,16 +24,16 @@ from constrained.regex.parse_python import parse_python
 from constrained.regex.rewrite import simplify
 from constrained.regex.syntax import Node
 
-__all__ = ["FORMATS", "RELAXED", "RESTRICTED", "format_language", "latest_alike", "tabled"]
+__all__ = ["FORMATS", "LENGTHS", "RELAXED", "RESTRICTED", "format_language", "latest_alike", "tabled", "withheld"]
 
 #: Valid strings that are not offered, by format.
 RESTRICTED = {
     "date-time": "a leap second is offered only with offsets of whole quarters of an hour",
     "time": "a leap second is offered only with offsets of whole quarters of an hour",
-    "hostname": "punycode labels (xn--...) are not offered from draft 7 on, nor names of more than four labels in "
-                "which several are long: 4 labels; or 63 and seven of 25; or 15 labels of 15; or 50 of 4 characters",
+    "hostname": "punycode labels (xn--...) are not offered from draft 7 on",
     "idn-hostname": "punycode labels (xn--...), two hyphens together, marks that compose with the letter before them "
-                    "and two combining marks in a row are not offered, nor more than ten labels",
+                    "and two combining marks in a row are not offered, nor more than ten labels, nor ASCII names of "
+                    "more than four labels in which several are long",
     "regex": "groups nest at most three deep, not inside look-arounds; ranges other than of digits or letters, and "
              "counts of more than two digits are not offered; a group with a name is the only one of a plain pattern, "
              "and is referred to only if it stands first and its name is a letter",
@@ -107,12 +107,19 @@ def _label(most: int, reserved: bool) -> str:
 
 
 def _hostname(reserved: bool) -> str:
-    """RFC 1123 section 2.1. At most 253 characters in all, which a few sets of labels stay below for sure."""
-    full, last, middle = _label(63, reserved), _label(61, reserved), _label(25, reserved)
-    short, tiny = _label(15, reserved), _label(4, reserved)
+    """RFC 1123 section 2.1. Of at most 253 characters in all: ``LENGTHS``."""
+    label = _label(63, reserved)
+    return rf"{label}(?:\.{label})*"
+
+
+def _few_labels() -> str:
+    """Names of labels in sets that stay below 253 characters for sure: no sum is counted beside ``idn_hostname``."""
+    full, last, middle, short, tiny = (_label(most, reserved=False) for most in (63, 61, 25, 15, 4))
     return (rf"(?:(?:{full}\.){{0,2}}{full}|(?:{full}\.){{3}}{last}|{full}(?:\.{middle}){{0,7}}"
             rf"|{short}(?:\.{short}){{0,14}}|{tiny}(?:\.{tiny}){{0,49}})")
 
+
+_FEW_LABELS = _few_labels()
 
 # -- RFC 5321, RFC 6531 -----------------------------------------------------------------------------------------------
 
@@ -195,8 +202,11 @@ _OLDER: dict[tuple[str, str], str] = {
 }
 
 
-#: Formats that stay trees: their counts would be written out in an automaton.
-_TREES = frozenset(("hostname", "binary"))
+#: Characters of a format's strings, where its pattern does not count them.
+LENGTHS = {"hostname": (1, 253)}
+
+#: Formats that stay trees.
+_TREES = frozenset(("binary",))
 
 
 def _patterns() -> dict[str, str]:
@@ -217,15 +227,20 @@ def latest_alike(name: str, draft: str) -> str:
     return draft if (name, draft.removeprefix("draft")) in _OLDER else "2020-12"
 
 
+def withheld(name: str, draft: str = "2020-12") -> str | None:
+    """Which valid strings of a format are not offered; None where all are."""
+    return None if (name, draft.removeprefix("draft")) in _OLDER and name == "hostname" else RESTRICTED.get(name)
+
+
 def format_language(name: str, draft: str = "2020-12") -> tuple[Node | None, Dfa | None]:
     """The strings of format ``name`` in ``draft`` ("draft4" to "draft7", "2019-09", "2020-12"): a tree or an automaton.
+    ``LENGTHS`` bounds them.
 
     Neither where the format is unknown, or one of numbers.
     """
     draft = draft.removeprefix("draft")
     if name == "idn-hostname":
-        ascii_only = simplify(parse_python(FORMATS["hostname"], Limits()))
-        return alternation([idn_hostname(), ascii_only]), None
+        return alternation([idn_hostname(), simplify(parse_python(_FEW_LABELS, Limits()))]), None
     key = f"{name}@{draft}" if (name, draft) in _OLDER else name
     if name in _TREES:
         return simplify(parse_python(_patterns()[key], Limits())), None

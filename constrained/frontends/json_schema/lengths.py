@@ -9,7 +9,7 @@ The other way round, a bound that a pattern says by a look-ahead (``^(?=.{1,255}
 from __future__ import annotations
 
 from constrained.regex.builder import alternation, concat
-from constrained.regex.charset import ANY, Ranges, intersection, normalise, union
+from constrained.regex.charset import ANY, Ranges, intersection, normalise, of_text, union
 from constrained.regex.rewrite import is_nothing
 from constrained.regex.syntax import (
     NOTHING,
@@ -135,9 +135,8 @@ def lengths_ahead(tree: Node) -> tuple[Node, int, int | None, Ranges] | None:
     if len(kept) == at:
         return None
     rest = tree.items[at:]
-    read = [node for item in rest for node in walk(item) if isinstance(node, (CharSet, Text))]
-    used = union(*[node.ranges if isinstance(node, CharSet)
-                   else normalise((ord(char), ord(char)) for char in node.chars) for node in read])
+    leaves = [node for item in rest for node in walk(item) if isinstance(node, (CharSet, Text))]
+    used = union(*[leaf.ranges if isinstance(leaf, CharSet) else of_text(leaf.chars) for leaf in leaves])
     if intersection(used, passing) == used:
         passing = ANY  # the others do not stand in a match anyway
     return concat([*kept, *rest]), minimum, maximum, passing

@@ -173,6 +173,12 @@ def named_format(name: str, draft: str = "2020-12") -> Language | None:
     return None if tree is None and dfa is None else Language(f"format {name}", tree, dfa)
 
 
+def _format_lengths(name: str) -> tuple[int, int | None]:
+    from constrained.frontends.json_schema.formats import LENGTHS  # as above
+
+    return LENGTHS.get(name, (0, None))
+
+
 @dataclass(slots=True, unsafe_hash=True)
 class StringShape:
     """The strings of ``minimum`` to ``maximum`` code points in all ``languages`` but ``excluded``.
@@ -209,7 +215,7 @@ class StringShape:
         ``formats.RESTRICTED`` and ``formats.RELAXED`` name what is not exact.
         """
         found = named_format(name, draft)
-        return None if found is None else StringShape(languages=(found,))
+        return None if found is None else StringShape(*_format_lengths(name), (found,))
 
     def exclude_values(self, values: Iterable[str]) -> StringShape:
         """The same without ``values``."""

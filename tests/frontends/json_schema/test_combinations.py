@@ -108,6 +108,22 @@ KINDS: list[tuple[str, Any, list[Any], list[Any]]] = [
                                      "patternProperties": {"a": {"type": "integer"}},
                                      "not": {"propertyNames": {"maxLength": 2}}},
      [{"abc": 1}, {"xyz": "t"}], [{}, {"ab": 1}, {"abc": "t"}]),
+    ("two members that must exist, of names that a grammar cannot tell apart", {
+        "type": "object", "allOf": [{"not": {"additionalProperties": {"type": "integer"}}},
+                                    {"not": {"additionalProperties": {"type": "string"}}}]},
+     [{"a": "x", "b": 1}, {"a": None}, {"a": 1, "b": 2, "c": "x"}, {"c": "x", "b": 1, "a": "y"}],
+     [{}, {"a": 1}, {"a": "x"}, {"a": "x", "b": "y"}, {"a": 1, "b": 2}]),
+    ("two members that must exist beside declared ones", {
+        "type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "maxProperties": 3,
+        "allOf": [{"not": {"additionalProperties": {"type": "integer"}}},
+                  {"not": {"patternProperties": {"^[xy]": {"type": "string"}}}}]},
+     [{"a": 1, "b": "x", "x": 2}, {"a": 1, "x": None}, {"a": 1, "c": 2, "y": []}],
+     [{"a": 1}, {"a": 1, "b": "x"}, {"a": 1, "x": 2}, {"a": 1, "b": "x", "x": "y"},
+      {"a": 1, "b": "x", "c": 3, "x": 2}]),
+    ("counts beside members that must exist", {
+        "type": "object", "minProperties": 3, "not": {"additionalProperties": {"type": "integer"}}},
+     [{"a": 1, "b": 2, "c": "x"}, {"a": "x", "b": "y", "c": "z"}, {"a": "x", "b": 1, "c": 2, "d": 3}],
+     [{}, {"a": "x", "b": 1}, {"a": 1, "b": 2, "c": 3}]),
     ("not a recursive word", {"$defs": {"w": {"type": "object", "properties": {"a": {"$ref": "#/$defs/w"}},
                                               "additionalProperties": False}},
                               "allOf": [{"$ref": "#/$defs/w"}, {"not": {"const": {"a": {"a": {}}}}}]},
@@ -134,7 +150,8 @@ REFUSED = [
     ({"properties": {"a": {"type": "array", "items": {"type": "string"}, "contains": {"const": "x"}, "maxContains": 1,
                            "uniqueItems": True}}}, "/properties/a/uniqueItems"),
     ({"properties": {"a": {"not": {"uniqueItems": True}}}}, "/properties/a/not"),
-    ({"items": {"minProperties": 4, "not": {"additionalProperties": {"type": "integer"}}}}, "/items/minProperties"),
+    ({"items": {"minProperties": 3, "propertyNames": {"pattern": "^[a-d]$"},
+                "not": {"additionalProperties": {"type": "integer"}}}}, "/items"),
 ]
 
 
@@ -227,6 +244,11 @@ def test_coverage_of_an_exact_schema() -> None:
     assert report.exact
     assert [entry.pointer for entry in report.enforced] == [
         "/type", "/properties", "/properties/a/type", "/properties/a/minimum"]
+    formats = cd.coverage({"type": "string", "format": "hostname"})
+    assert not formats.exact and [entry.pointer for entry in formats.withheld] == ["/format"]
+    for draft, text in (("6", "hostname"), ("7", "ipv6")):
+        assert cd.coverage({"type": "string", "format": text}, draft=draft).exact
+    assert {entry.status for entry in cd.coverage({"format": "idn-email"}).entries} == {"relaxed"}
     unknown = cd.coverage({"type": "string", "format": "colour"})
     assert not unknown.exact
     assert unknown.relaxed[0].pointer == "/format"
@@ -289,3 +311,12 @@ def test_too_few_different_values_are_no_schema() -> None:
             byte_compiler().compile_json_schema({"type": "array", "uniqueItems": True, **keywords})
     with pytest.raises(cd.GrammarLimitError, match="max_distinct_items"):
         byte_compiler().compile_json_schema({"type": "array", "uniqueItems": True, "minItems": 10_001})
+
+
+def test_a_name_that_is_written_twice_is_no_second_member() -> None:
+    schema = {"type": "object", "minProperties": 3, "not": {"additionalProperties": {"type": "integer"}}}
+    for order in ("any", "schema"):
+        grammar = byte_compiler().compile_json_schema(schema, property_order=order)
+        assert accepts(grammar, '{"a": "x", "b": 1, "c": 2}')
+        assert not accepts(grammar, '{"a": 1, "b": 3, "a": "x"}')
+        assert not accepts(grammar, '{"b": "x", "a": 2, "b": 1}')

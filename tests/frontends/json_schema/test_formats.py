@@ -201,12 +201,17 @@ def test_host_names(text: str, valid: bool) -> None:
     assert accepts("hostname", text) == valid
 
 
-def test_host_names_fit() -> None:
-    """No name of more than 253 characters: the longest of each set of labels."""
-    for counts in ([63, 63, 63, 61], [63, *[25] * 7], [15] * 15, [4] * 50):
-        name = ".".join("a" * count for count in counts)
-        assert len(name) <= 253 and accepts("hostname", name)
-        assert not accepts("hostname", name + ".a") or len(name) + 2 <= 253
+@pytest.mark.parametrize("counts", [
+    [63, 63, 63, 61], [63, *[25] * 7], [15] * 15, [4] * 50, [1] * 127, [30] * 8, [60, 1, 60, 1, 60, 1, 60],
+])
+def test_host_names_fit(counts: list[int]) -> None:
+    """Names of all sorts of labels, and none of more than 253 characters."""
+    name = ".".join("a" * count for count in counts)
+    assert len(name) <= 253 and accepts("hostname", name)
+    while len(name) < 253:
+        name += ".b" if len(name) < 252 else "b"
+        assert accepts("hostname", name), name
+    assert not accepts("hostname", name + "b") and not accepts("hostname", name + ".b")
 
 
 def drawn(root: Node, rng: random.Random) -> str:

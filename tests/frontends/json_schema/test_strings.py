@@ -251,6 +251,7 @@ def test_alternatives_found_anywhere_stay_small() -> None:
     ("^(?=.{2,4}$)[ab]*$", (2, 4), 1), ("(?=^.{3,}$)^a*b*$", (3, None), 1), (r"^(?=.{1,3}$)[\s\S]*$", (1, 3), 2),
     ("^(?=.{0,5}$)(?=.*b)(?=[ab]{2,9}$).*$", (2, 5), 2), ("^(?=.{2,4})[ab]*$", (0, None), 1),
     ("(?=.{2,4}$)[ab]*$", (0, None), 1), ("^(?!.{2,4}$)[ab]*$", (0, None), 1), ("^(?=.{1,2}$|b)[ab]*$", (0, None), 1),
+    ("^$", (0, None), 1), ("", (0, None), 1),
 ])
 def test_lengths_by_look_ahead(pattern: str, lengths: tuple[int, int | None], languages: int) -> None:
     shape = StringShape.from_pattern(pattern)
