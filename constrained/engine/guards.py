@@ -108,7 +108,7 @@ def _closure(net: Network, start: int) -> list[int]:
 
 
 def guard_tables(net: Network, limits: Limits) -> GuardTables | None:
-    """The tables of a finished network; None where no guard is left in it.
+    """The tables of a finished network; None where no guard is left in it. Regions that guards divide are left out.
 
     Raises ``GrammarLimitError`` where too many automata watch in too many combinations.
     """
@@ -118,6 +118,7 @@ def guard_tables(net: Network, limits: Limits) -> GuardTables | None:
     watch = _Watchers(net.guard_dfas, net.guard_ends, class_byte, limits.max_guard_sets)
     survey = GuardSurvey(net, watch)
     survey.run()
+    survey.clear_regions()
     _check_counts(net, survey, net.starts())
     step: list[int] = []
     c = 0

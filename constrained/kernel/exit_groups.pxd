@@ -20,6 +20,8 @@ cdef class ExitGroups:
     cdef int node_cap
     cdef int n_exits
     cdef int exit_cap
+    cdef int n_aside
+    cdef int aside_cap
     cdef int* g_off
     cdef int* g_len
     cdef int* pool
@@ -27,12 +29,15 @@ cdef class ExitGroups:
     cdef int* nodes
     cdef int* exits
     cdef int* count
+    cdef int* aside
     cdef int forget(self) except -1 nogil
     cdef int _out_of_memory(self) except -1 nogil
     cdef int _enter(self, int length) except -1 nogil
     cdef void begin(self) noexcept nogil
     cdef int add_node(self, int x) except -1 nogil
     cdef int add_exit(self, int e) except -1 nogil
+    cdef int set_aside(self, int c, int x) except -1 nogil
+    cdef int next_pending(self) except -1 nogil
     cdef int _sorted_once(self, int* a, int n) noexcept nogil
     cdef int finish(self) except -1 nogil
     cdef int _intern(self, int length) except -1 nogil

@@ -9,7 +9,10 @@ on). A place is known by the trie nodes one byte behind it:
                 e; the nodes, by byte and in order; the exits (see ``hole_regions``), whose nodes are asked for
                 by byte when they are needed
 
-Group 0 is empty, group 1 the root of the trie. Cost: 2 ns a trie node behind a place.
+Group 0 is empty, group 1 the root of the trie. Where guards are pending at a place, what is below goes on under their
+pending id: such places are set aside (``aside``: pending id, trie node or ``~exit``) and make groups of their own.
+
+Cost: 2 ns a trie node behind a place.
 """
 
 from __future__ import annotations
@@ -35,7 +38,11 @@ ROOT_GROUP = cython.declare(cython.int, 1)
 @cython.final
 @cython.cclass
 class ExitGroups:
-    """See the module docstring. ``begin``, then ``add_node`` and ``add_exit`` in any order, then ``finish``."""
+    """See the module docstring.
+
+    ``begin``, then ``add_node``, ``add_exit`` and ``set_aside`` in any order, then ``finish``; then ``finish`` once
+    more for each pending id of ``next_pending``.
+    """
 
     if cython.compiled:
 
@@ -47,15 +54,16 @@ class ExitGroups:
             free(self.nodes)
             free(self.exits)
             free(self.count)
+            free(self.aside)
 
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
             for name in ("n", "cap", "pool_len", "pool_cap", "table_size", "n_nodes", "node_cap", "n_exits",
-                         "exit_cap"):
+                         "exit_cap", "n_aside", "aside_cap"):
                 setattr(self, name, 0)
-            for name in ("g_off", "g_len", "pool", "table", "nodes", "exits", "count"):
+            for name in ("g_off", "g_len", "pool", "table", "nodes", "exits", "count", "aside"):
                 setattr(self, name, None)
             return self
 
@@ -115,6 +123,7 @@ class ExitGroups:
     def begin(self) -> cython.void:
         self.n_nodes = 0
         self.n_exits = 0
+        self.n_aside = 0
 
     @cython.cfunc
     @cython.nogil
@@ -143,6 +152,49 @@ class ExitGroups:
         self.exits[self.n_exits] = e
         self.n_exits += 1
         return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def set_aside(self, c: cython.int, x: cython.int) -> cython.int:
+        """Trie node ``x``, or exit ``~x``, where pending id ``c`` is alive."""
+        if self.n_aside >= self.aside_cap:
+            self.aside_cap = 64 if self.aside_cap == 0 else self.aside_cap * 2
+            self.aside = grow_int(self.aside, 2 * self.aside_cap)
+            if not self.aside:
+                self._out_of_memory()
+        self.aside[2 * self.n_aside] = c
+        self.aside[2 * self.n_aside + 1] = x
+        self.n_aside += 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def next_pending(self) -> cython.int:
+        """Take up the places of one pending id that were set aside; 0 if there are none left."""
+        i: cython.int
+        c: cython.int
+        x: cython.int
+        w: cython.int = 0
+        n: cython.int = self.n_aside
+        if n == 0:
+            return 0
+        self.n_nodes = 0
+        self.n_exits = 0
+        c = self.aside[0]
+        for i in range(n):
+            x = self.aside[2 * i + 1]
+            if self.aside[2 * i] != c:
+                self.aside[2 * w] = self.aside[2 * i]
+                self.aside[2 * w + 1] = x
+                w += 1
+            elif x >= 0:
+                self.add_node(x)
+            else:
+                self.add_exit(~x)
+        self.n_aside = w
+        return c
 
     @cython.cfunc
     @cython.nogil

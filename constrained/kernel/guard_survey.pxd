@@ -54,5 +54,6 @@ cdef class GuardSurvey:
     cdef int _call(self, int user, int rule, int to) except -1
     cdef int _tell(self, int pair, int out) except -1
     cdef int _step(self, int c, int k) except -3
+    cdef bint _has_many(self, int p) noexcept
     cdef int _visit(self, int pair) except -1
     cdef int _visit_loop(self, int pair, int p, int k) except -1

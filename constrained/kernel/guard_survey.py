@@ -149,6 +149,57 @@ class GuardSurvey:
             outs = array("i")
         return (array("i", [self.pr_p[i] for i in order]), array("i", [self.pr_c[i] for i in order]), offsets, outs)
 
+    def clear_regions(self) -> None:
+        """Leave out the regions of the network in which a guard may let one way live and not another.
+
+        A region's row of tokens knows nothing of the stacks below it. It is right for all that live if its positions,
+        and those that a byte leads out to, end under the same pending ids; of a counted loop's body only under 0.
+        """
+        net: Network = self.net
+        count: cython.int = len(net.regions) + 1
+        p: cython.int
+        e: cython.int
+        r: cython.int
+        kept = array("i", [1]) * count
+        keep: cython.int[::1] = kept
+        outs = array("q", bytes(8 * count))
+        out: cython.longlong[::1] = outs
+        for p in range(net.n):
+            r = net.p_region[p]
+            if r == 0:
+                continue
+            if out[r] == 0:
+                out[r] = self.pr_mask[p]
+            if out[r] != self.pr_mask[p] or self._has_many(p):
+                keep[r] = 0
+            e = net.head[4 * p]
+            while e >= 0:
+                if self.pr_mask[net.e_to[e]] != out[r]:
+                    keep[r] = 0
+                e = net.e_next[e]
+        for p in range(net.n_loops):
+            r = net.l_region[p]
+            if r > 0 and out[r] != 1:
+                keep[r] = 0
+        for p in range(net.n):
+            if not keep[net.p_region[p]]:
+                net.p_region[p] = 0
+        for p in range(net.n_loops):
+            r = net.l_region[p]
+            if r > 0 and not keep[r]:
+                net.l_region[p] = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _has_many(self, p: cython.int) -> cython.bint:
+        """Whether an out of (p, 0) has no bit in ``pr_mask``."""
+        o: cython.int = self.pr_out[p]
+        while o >= 0:
+            if self.o_value[o] >= 63:
+                return True
+            o = self.o_next[o]
+        return False
+
     # ---- pairs -------------------------------------------------------------------------------------------
 
     @cython.cfunc

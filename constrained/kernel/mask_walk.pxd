@@ -2,6 +2,7 @@ cimport cython
 
 from constrained.kernel.automaton cimport ROOT_NODE, Automaton, _bit, mix
 from constrained.kernel.exit_groups cimport ROOT_GROUP, ExitGroups
+from constrained.kernel.guard_holes cimport GuardHoles
 from constrained.kernel.hole_regions cimport HoleRegions
 from constrained.kernel.mask_store cimport MaskStore
 from constrained.kernel.memory cimport grow_int, grow_pointers, grow_uint
@@ -29,9 +30,10 @@ cdef class TokenAutomaton:
     cdef readonly int n_sets
     cdef readonly int generation
     cdef long long max_mask_bytes
-    cdef bint whole
-    cdef bint in_scratch
+    cdef GuardHoles holes
     cdef int n_stops
+    cdef int pg_len
+    cdef int pg_cap
     cdef int rc_used
     cdef int rc_cap
     cdef int rc_pool_len
@@ -53,6 +55,8 @@ cdef class TokenAutomaton:
     cdef int* rc_off
     cdef int* rc_len
     cdef int* rc_group
+    cdef int* rc_more
+    cdef int* pg_pool
     cdef int* rc_stamp
     cdef int* rc_pool
     cdef int* of_det
@@ -69,16 +73,20 @@ cdef class TokenAutomaton:
     cdef int _forget(self) except -1 nogil
     cdef int _out_of_memory(self) except -1 nogil
     cdef int _new_record(self, int base, int group) except -1 nogil
-    cdef int _take_walk(self, bint shared) except -1 nogil
+    cdef int _take_walk(self) except -1 nogil
     cdef int _record(self, int g, int u, bint hook) except -1 nogil
+    cdef int _pending_groups(self) except -1 nogil
     cdef int _record_of(self, int g, int d, bint hook) except -1 nogil
-    cdef int _counted_record(self, int g, int d, int c, bint hook) except -1 nogil
+    cdef int _find_groups(self, int g, int u, int r) except -1 nogil
+    cdef int _node_record(self, int g, int u, bint hook) except -1 nogil
     cdef int mask_of(self, int node) except -1 nogil
     cdef long long _bytes_held(self) noexcept nogil
     cdef int _push_place(self, int g, int n) except -1 nogil
     cdef int _slot(self, int g, int n) noexcept nogil
     cdef void _clear_places(self) noexcept nogil
     cdef int _compose(self, int node) except -1 nogil
+    cdef int _read_guarded(self, int g, int node, int c) except -1 nogil
+    cdef int _read_thread(self, int g, int at, int c) except -1 nogil
     cdef int _sign(self, int r) except -1 nogil
     cdef int _signed(self, int node) except -1 nogil
     cdef int _rehash_signatures(self) except -1 nogil

@@ -12,12 +12,11 @@ Idea
 Data
     record r     ``rc_base[r]``: a base of ``masks`` or NONE; further tokens ``rc_pool[rc_off[r] .. + rc_len[r]]``;
                  ``rc_group[r]``: its exit group, UNKNOWN while only threads asked that stand on the end.
-                 Found by (group, det), or (group, hole node) for a counted loop; record 0 is empty
+                 ``rc_more[r]``: where ``pg_pool`` has the groups of places with a guard pending: how many, and for
+                 each the pending id and the group; 0 for none. Found by (group, det), or (group, hole node) for a
+                 counted loop, a budget, and where guards matter (``guard_holes``); record 0 is empty
     signature    the records of a mask, in the order they were met, and whether the end is allowed: known ones give
                  the mask at once
-
-    Grammars with guards or token budgets are walked whole (``token_walk``), from the real node: a guard looks through
-    the stack, and a budget that is used up changes what a det can do.
 
 When records and masks outgrow their budget all are dropped (they can be rebuilt); states never are.
 
@@ -37,6 +36,7 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import ROOT_NODE, Automaton, _bit, mix
     from cython.cimports.constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
+    from cython.cimports.constrained.kernel.guard_holes import GuardHoles
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
     from cython.cimports.constrained.kernel.mask_store import MaskStore
     from cython.cimports.constrained.kernel.memory import grow_int, grow_pointers, grow_uint
@@ -46,6 +46,7 @@ if cython.compiled:
 else:
     from constrained.kernel.automaton import ROOT_NODE, Automaton, _bit, mix
     from constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
+    from constrained.kernel.guard_holes import GuardHoles
     from constrained.kernel.hole_regions import HoleRegions
     from constrained.kernel.mask_store import MaskStore
     from constrained.kernel.memory import grow_int, grow_pointers, grow_uint
@@ -81,6 +82,8 @@ class TokenAutomaton:
             free(self.rc_off)
             free(self.rc_len)
             free(self.rc_group)
+            free(self.rc_more)
+            free(self.pg_pool)
             free(self.rc_stamp)
             free(self.rc_pool)
             free(self.of_det)
@@ -115,9 +118,9 @@ class TokenAutomaton:
         self.max_mask_bytes = max_mask_bytes
         self.vocab_size = trie.vocab_size
         self.words = trie.words
-        self.whole = automaton.guard_loop >= 0 or automaton.budgets != 0
         self.r = HoleRegions(automaton, trie, regions)
         self.groups = ExitGroups(automaton, trie)
+        self.holes = GuardHoles(automaton)
         self.walk = TokenWalk(automaton, trie, self.r, self.groups, max_walk_nodes)
         self.masks = MaskStore(trie.vocab_size)
         self.first = grow_int(self.first, 8)
@@ -164,11 +167,13 @@ class TokenAutomaton:
         with cython.gil:
             self.r.forget()
         self.groups.forget()
+        self.holes.forget()
         self.walk.forget()
         self.masks.forget()
         self.of_det_len = 0
         self.rc_used = 0
         self.rc_pool_len = 0
+        self.pg_len = 1
         self.sg_used = 0
         self.sg_pool_len = 0
         self.sg_size = 256
@@ -205,8 +210,9 @@ class TokenAutomaton:
             self.rc_off = grow_int(self.rc_off, self.rc_cap)
             self.rc_len = grow_int(self.rc_len, self.rc_cap)
             self.rc_group = grow_int(self.rc_group, self.rc_cap)
+            self.rc_more = grow_int(self.rc_more, self.rc_cap)
             self.rc_stamp = grow_int(self.rc_stamp, self.rc_cap)
-            if not (self.rc_base and self.rc_off and self.rc_len and self.rc_group and self.rc_stamp):
+            if not (self.rc_base and self.rc_off and self.rc_len and self.rc_group and self.rc_more and self.rc_stamp):
                 self._out_of_memory()
         if self.rc_pool_len + n > self.rc_pool_cap:
             self.rc_pool_cap = 2 * (self.rc_pool_len + n) + 1024
@@ -217,6 +223,7 @@ class TokenAutomaton:
         self.rc_off[r] = self.rc_pool_len
         self.rc_len[r] = n
         self.rc_group[r] = group
+        self.rc_more[r] = 0
         self.rc_stamp[r] = 0
         for i in range(n):
             self.rc_pool[self.rc_pool_len + i] = self.masks.ex[i]
@@ -228,11 +235,8 @@ class TokenAutomaton:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _take_walk(self, shared: cython.bint) -> cython.int:
-        """What the walk has found becomes the mask in the making of ``masks``.
-
-        Where that is a row of its own, it becomes a base if it is to be ``shared``, else it stays in ``scratch``.
-        """
+    def _take_walk(self) -> cython.int:
+        """What the walk has found becomes the mask in the making of ``masks``, on a base of its own if it is large."""
         i: cython.int
         j: cython.int
         k: cython.int
@@ -252,12 +256,7 @@ class TokenAutomaton:
             for i in range(self.walk.n_tk):
                 k = self.walk.tk[i]
                 out[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
-            base = NONE
-            if shared:
-                base = self.masks.own_base()
-            else:
-                self.in_scratch = True
-            self.masks.begin(base)
+            self.masks.begin(self.masks.own_base())
             return 0
         if base >= 0 and self.masks.b_count[base] < FEW_IN_ROW:
             row = self.masks.b_row[base]
@@ -283,6 +282,10 @@ class TokenAutomaton:
     def _record(self, g: cython.int, u: cython.int, hook: cython.bint) -> cython.int:
         """A new record: what hole node ``u`` reads at group ``g``."""
         i: cython.int
+        r: cython.int
+        more: cython.int
+        if u == 0:
+            return 0
         if g == ROOT_GROUP:
             self.walk.from_root(u, hook)
         else:
@@ -293,11 +296,42 @@ class TokenAutomaton:
             if not self.groups.meets(g, self.first):
                 return 0
             self.walk.from_group(g, u, hook)
-        self._take_walk(True)
-        i = self.groups.finish() if hook else UNKNOWN
-        if i == 0 and self.masks.base == NONE and self.masks.n_ex == 0:
+        self._take_walk()
+        i = UNKNOWN
+        more = 0
+        if hook:
+            i = self.groups.finish()
+            more = self._pending_groups()
+        if i == 0 and more == 0 and self.masks.base == NONE and self.masks.n_ex == 0:
             return 0
-        return self._new_record(self.masks.base, i)
+        r = self._new_record(self.masks.base, i)
+        self.rc_more[r] = more
+        return r
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _pending_groups(self) -> cython.int:
+        """Make the groups of the places that were set aside; where ``pg_pool`` has them, or 0."""
+        at: cython.int = self.pg_len
+        g: cython.int
+        c: cython.int = self.groups.next_pending()
+        if c == 0:
+            return 0
+        self.pg_len = at + 1
+        while c != 0:
+            g = self.groups.finish()
+            if self.pg_len + 2 > self.pg_cap:
+                self.pg_cap = 2 * self.pg_len + 64
+                self.pg_pool = grow_int(self.pg_pool, self.pg_cap)
+                if not self.pg_pool:
+                    self._out_of_memory()
+            self.pg_pool[self.pg_len] = c
+            self.pg_pool[self.pg_len + 1] = g
+            self.pg_len += 2
+            c = self.groups.next_pending()
+        self.pg_pool[at] = (self.pg_len - at - 1) // 2
+        return at
 
     @cython.cfunc
     @cython.nogil
@@ -321,8 +355,7 @@ class TokenAutomaton:
         if r >= 0:
             if not hook or self.rc_group[r] != UNKNOWN:
                 return r
-            q = self._record(g, self.r.hole_node(self.a.byte_det(d), 0), True)
-            self.rc_group[r] = self.rc_group[q]
+            self._find_groups(g, self.r.hole_node(self.a.byte_det(d), 0), r)
             return r
         q = 0
         if g == ROOT_GROUP:
@@ -344,17 +377,24 @@ class TokenAutomaton:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _counted_record(self, g: cython.int, d: cython.int, c: cython.int, hook: cython.bint) -> cython.int:
-        """The same for the loop det ``d`` with count ``c``."""
-        u: cython.int = self.r.hole_node(d, self.r.clamp(self.a.d_loop[d], c))
+    def _find_groups(self, g: cython.int, u: cython.int, r: cython.int) -> cython.int:
+        """Record ``r`` gets its groups: its hole node ``u`` is walked once more."""
+        q: cython.int = self._record(g, u, True)
+        self.rc_group[r] = self.rc_group[q]
+        self.rc_more[r] = self.rc_more[q]
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _node_record(self, g: cython.int, u: cython.int, hook: cython.bint) -> cython.int:
+        """The record of hole node ``u``."""
         r: cython.int = self.a.memo_get(20 + 5 * self.generation, g, u)
-        q: cython.int
         if r < 0:
             r = self._record(g, u, hook)
             self.a.memo_put(20 + 5 * self.generation, g, u, r)
         elif hook and self.rc_group[r] == UNKNOWN:
-            q = self._record(g, u, True)
-            self.rc_group[r] = self.rc_group[q]
+            self._find_groups(g, u, r)
         return r
 
     # ---- masks ---------------------------------------------------------------------------------------
@@ -377,12 +417,7 @@ class TokenAutomaton:
         if self._bytes_held() > self.max_mask_bytes:
             self._forget()
         self.walk.visited = 0
-        if self.whole:
-            self.walk.from_root(node, False)
-            self._take_walk(False)
-            m = self._finish(node)
-        else:
-            m = self._compose(node)
+        m = self._compose(node)
         self.a.n_mask[node] = m
         return m
 
@@ -392,7 +427,7 @@ class TokenAutomaton:
     def _bytes_held(self) -> cython.longlong:
         return self.masks.bytes_held() + 4 * (
             cython.cast(cython.longlong, self.rc_pool_len) + self.sg_pool_len + self.groups.pool_len
-            + 4 * self.r.n_lists + 5 * self.rc_used)
+            + 4 * self.r.n_lists + 6 * self.rc_used + self.pg_len)
 
     @cython.cfunc
     @cython.nogil
@@ -457,10 +492,9 @@ class TokenAutomaton:
         i: cython.int = 0
         j: cython.int
         k: cython.int
+        m: cython.int
         at: cython.int
         g: cython.int
-        n: cython.int
-        r: cython.int
         self._clear_places()  # an exception may have left some
         self.stamp += 1
         self.sg_new = self.sg_pool_len
@@ -473,28 +507,76 @@ class TokenAutomaton:
             self.a.expand(k)
             for j in range(self.a.n_nexp[k]):
                 at = self.a.n_exp[k] + 5 * j
-                if self.a.exp[at + 2] != 0:
-                    n = self.a.exp[at + 4]
-                    r = self._counted_record(g, abs(self.a.exp[at + 2]), self.a.exp[at + 3], n != ROOT_NODE)
-                else:
-                    n = self.a.exp[at + 1]
-                    if not self.a.d_flags[self.a.exp[at]] & 2:
-                        continue
-                    r = self._record_of(g, self.a.exp[at], n != ROOT_NODE)
-                if r == 0:
+                if self.a.exp[at] != self.a.guard_det:
+                    self._read_thread(g, at, 0)
                     continue
-                if self.rc_stamp[r] != self.stamp:
-                    self.rc_stamp[r] = self.stamp
-                    if self.rc_len[r] != 0 or self.rc_base[r] != NONE:
-                        self._sign(r)
-                if n != ROOT_NODE and self.rc_group[r] != 0:
-                    self._push_place(self.rc_group[r], n)
+                m = self.a.exp[at + 1]
+                self.a.expand(m)
+                self._read_guarded(g, m, self.a.exp[at + 3])
         self._clear_places()
         if self.n_sets > 0:  # what sets allow depends on the node: not kept
             i = self._unite(node)
             self.sg_pool_len = self.sg_new
             return i
         return self._signed(node)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _read_guarded(self, g: cython.int, node: cython.int, c: cython.int) -> cython.int:
+        """Read the threads of a guard's node, which has no guards itself, under pending id ``c``."""
+        j: cython.int
+        for j in range(self.a.n_nexp[node]):
+            self._read_thread(g, self.a.n_exp[node] + 5 * j, c)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _read_thread(self, g: cython.int, at: cython.int, c: cython.int) -> cython.int:
+        """Sign what thread ``exp[at]`` reads at group ``g`` under pending id ``c``; what is below it is to be read."""
+        d: cython.int = self.a.exp[at]
+        n: cython.int = self.a.exp[at + 1]
+        count: cython.int = 0
+        dead: cython.int = 0
+        i: cython.int
+        m: cython.int
+        r: cython.int
+        if self.a.exp[at + 2] != 0:
+            d = abs(self.a.exp[at + 2])
+            n = self.a.exp[at + 4]
+            count = self.r.clamp(self.a.d_loop[d], self.a.exp[at + 3])
+        elif not self.a.d_flags[d] & 2:
+            return 0
+        elif self.a.budgets:
+            count = self.a.exp[at + 3]
+        if self.a.guard_loop >= 0:
+            if self.a.exp[at + 2] == 0:
+                d = self.a.byte_det(d)
+            dead = self.holes.dead_set(d, c, n)
+        if c != 0 or dead != 0:
+            r = self._node_record(g, self.holes.thread_node(d, count, c, dead), n != ROOT_NODE)
+        elif self.a.exp[at + 2] != 0 or count != 0:
+            r = self._node_record(g, self.r.hole_node(d, count), n != ROOT_NODE)
+        else:
+            r = self._record_of(g, d, n != ROOT_NODE)
+        if r == 0:
+            return 0
+        if self.rc_stamp[r] != self.stamp:
+            self.rc_stamp[r] = self.stamp
+            if self.rc_len[r] != 0 or self.rc_base[r] != NONE:
+                self._sign(r)
+        if n == ROOT_NODE:
+            return 0
+        if self.rc_group[r] != 0:
+            self._push_place(self.rc_group[r], n)
+        if self.rc_more[r] != 0:
+            for i in range(self.pg_pool[self.rc_more[r]]):
+                at = self.rc_more[r] + 1 + 2 * i
+                m = self.holes.under(self.pg_pool[at], n)
+                if m != 0 and self.pg_pool[at + 1] != 0:
+                    self._push_place(self.pg_pool[at + 1], m)
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -618,7 +700,7 @@ class TokenAutomaton:
         i: cython.int
         j: cython.int
         out: cython.p_uint = self.masks.scratch
-        if self.n_sets == 0 and not self.in_scratch:
+        if self.n_sets == 0:
             self.masks.room(self.t.n_twins + self.n_stops)
             for i in range(self.t.n_twins):
                 if self.masks.has(self.t.twins[2 * i]):
@@ -627,19 +709,16 @@ class TokenAutomaton:
                 for i in range(self.n_stops):
                     self.masks.add(self.stops[i])
             return self.masks.finish()
-        if not self.in_scratch:
-            self.masks.to_scratch()
-        self.in_scratch = False
+        self.masks.to_scratch()
         for i in range(self.t.n_twins):
             j = self.t.twins[2 * i]
             if (out[j >> 5] >> (j & 31)) & 1:
                 j = self.t.twins[2 * i + 1]
                 out[j >> 5] |= cython.cast(cython.uint, 1) << (j & 31)
-        if self.n_sets > 0:
-            j = self.n_sets * self.words
-            for i in range(self.words):
-                out[i] &= ~self.set_rows[j + i]
-            self._mark_token_sets(node)
+        j = self.n_sets * self.words
+        for i in range(self.words):
+            out[i] &= ~self.set_rows[j + i]
+        self._mark_token_sets(node)
         if self.a.is_complete(node):
             for i in range(self.n_stops):
                 j = self.stops[i]
@@ -1164,10 +1243,10 @@ def next_many(automata: list, handles: cython.longlong[::1], tokens: cython.int[
 
 
 _COUNTERS = """
-vocab_size words n_sets n_stops generation max_mask_bytes whole in_scratch rc_used rc_cap rc_pool_len rc_pool_cap
+vocab_size words n_sets n_stops generation max_mask_bytes pg_len pg_cap rc_used rc_cap rc_pool_len rc_pool_cap
 of_det_len of_det_cap n_todo todo_cap stamp sg_new sg_used sg_cap sg_size sg_pool_len sg_pool_cap
 """.split()
 _POINTERS = """
-first set_rows stops rc_base rc_off rc_len rc_group rc_stamp rc_pool of_det td_g td_n met sg_off sg_len sg_mask
+first set_rows stops rc_base rc_off rc_len rc_group rc_more pg_pool rc_stamp rc_pool of_det td_g td_n met sg_off sg_len sg_mask
 sg_table sg_pool
 """.split()

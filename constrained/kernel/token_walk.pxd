@@ -11,6 +11,7 @@ cdef int SMALL_SUBTREE
 cdef int SMALL_WITHOUT_REGIONS
 cdef int LARGE_SUBTREE
 cdef int MANY_NODES
+cdef int FEW_BYTES
 cdef int MANY_PAIRS
 cdef int HOLE
 
@@ -74,6 +75,7 @@ cdef class TokenWalk:
     cdef int from_root(self, int node, bint hook) except -1 nogil
     cdef int from_group(self, int g, int node, bint hook) except -1 nogil
     cdef bint stands(self, int node) noexcept nogil
+    cdef int _tell(self, int x, int node) except -1 nogil
     cdef int _take(self, int x, int row) except -1 nogil
     cdef int _reach(self, int x, int row) except -1 nogil
     cdef int _need_tokens(self, int more) except -1 nogil

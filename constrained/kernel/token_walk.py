@@ -214,8 +214,33 @@ class TokenWalk:
     @cython.nogil
     @cython.exceptval(check=False)
     def stands(self, node: cython.int) -> cython.bint:
-        """Whether what is below a node over HOLE may go on: HOLE is its first element then."""
-        return self.a.n_len[node] > 0 and self.a.el_d[self.a.n_off[node]] == HOLE
+        """Whether what is below a node over HOLE may go on: HOLE is its first element then, or a guard is."""
+        d: cython.int
+        if self.a.n_len[node] == 0:
+            return False
+        d = self.a.el_d[self.a.n_off[node]]
+        return d == HOLE or d == self.a.guard_det
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _tell(self, x: cython.int, node: cython.int) -> cython.int:
+        """Tell ``groups`` of trie node ``x``, or exit ``~x``, at which ``node`` stands."""
+        i: cython.int
+        m: cython.int
+        for i in range(self.a.n_off[node], self.a.n_off[node] + self.a.n_len[node]):
+            if self.a.el_d[i] == HOLE:
+                if x >= 0:
+                    self.groups.add_node(x)
+                else:
+                    self.groups.add_exit(~x)
+            elif self.a.el_d[i] == self.a.guard_det:
+                m = self.a.el_n[i]
+                if self.a.el_d[self.a.n_off[m]] == HOLE:
+                    self.groups.set_aside(self.a.el_c[i], x)
+            else:
+                break
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -227,7 +252,7 @@ class TokenWalk:
             self.tk[self.n_tk] = self.t.token[x]
             self.n_tk += 1
         if self.hook and self.t.end[x] > x + 1 and self.stands(self.a.row_node[row // self.a.n_classes]):
-            self.groups.add_node(x)
+            self._tell(x, self.a.row_node[row // self.a.n_classes])
         return 0
 
     @cython.cfunc
@@ -343,7 +368,7 @@ class TokenWalk:
             out[m] = token[n]
             m += token[n] != spare
             if hook and end[n] > n + 1 and self.stands(self.a.row_node[t // self.a.n_classes]):
-                self.groups.add_node(n)
+                self._tell(n, self.a.row_node[t // self.a.n_classes])
             n += 1
         self.n_tk = m
         return 0
@@ -602,8 +627,10 @@ class TokenWalk:
                 self._add_rest(self.a.split[s], self.a.exp[at + 1], 0)
                 s = self.a.split_det(self.a.exp[at])
             for j in range(self.a.split[s + 1]):
-                self._wide(self.r.hole_node(self.a.split[s + 3 + 2 * j], 0), self.a.split[s + 2 + 2 * j],
-                           self.a.exp[at + 1], x)
+                d = self.a.split[s + 3 + 2 * j]
+                # another part of the det may be the one that guards let live
+                if self.a.guard_loop < 0 or self.a._lives(d, 0, self.a.exp[at + 1]):
+                    self._wide(self.r.hole_node(d, 0), self.a.split[s + 2 + 2 * j], self.a.exp[at + 1], x)
         return True
 
     @cython.cfunc
@@ -655,7 +682,7 @@ class TokenWalk:
             if m == 0:
                 continue
             if self.hook and self.stands(m):
-                self.groups.add_exit(e)
+                self._tell(~e, m)
             for i in range(8):
                 self.first[i] = 0
             self.a.first_classes(m, self.first)
@@ -737,8 +764,8 @@ class TokenWalk:
         q: cython.int = 0
         votes: cython.int = 0
         f: cython.int
-        if p == 0 or self.a.d_flags[p] != 2 or self.r.n_regions < 2:
-            return 0
+        if p == 0 or self.a.d_flags[p] != 2 or self.r.n_regions < 2 or self.a.guard_loop >= 0:
+            return 0  # with guards, two ways to one end may differ in what they survive
         f = self.a.split_det(p)
         if self.a.split[f + 1] != 0:
             return 0
