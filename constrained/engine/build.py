@@ -34,7 +34,7 @@ from constrained.limits import Limits
 
 __all__ = ["build_network"]
 
-KINDS: dict[type, int] = {CountedDfa: 9, KeyDfa: 10}
+KINDS: dict[type, int] = {CountedDfa: 9, KeyDfa: 10, NotFollowedBy: 11}
 """The number in ``kernel.rule_writer`` of what is no ``kernel.nodes.Node``."""
 
 LARGE = 100

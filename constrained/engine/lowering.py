@@ -74,6 +74,8 @@ def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: 
             raise _SeesAll
         remove_left_recursion(net, limits)
     net.add_root()
+    if net.guard_dfas:
+        net.part_calls()
     before = net.size()
     find_regions(net)  # may split positions
     find_shortest(net)

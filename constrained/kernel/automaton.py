@@ -568,8 +568,8 @@ class Automaton:
     def memo_get(self, kind: cython.int, a: cython.int, b: cython.int) -> cython.int:
         """The remembered value of ``kind(a, b)``, or -2.
 
-        Kinds: 1 push, 2 union, 4, 11, 14 and 15 guard_holes, 5 fill_hole, 6 and 7 restrict, 8 and 9 guards, 10 byte_det,
-        12 after_token, 13 uncounted, from 16 on masks.
+        Kinds: 1 push, 2 union, 4, 11, 14 and 15 guard_holes, 5 fill_hole, 6 and 7 restrict, 8 and 9 guards,
+        10 byte_det, 12 after_token, 13 uncounted, from 16 on masks.
         """
         h: cython.ulonglong = mix(mix(kind, a), b)
         i: cython.int = cython.cast(cython.int, h & (self.m_size - 1))

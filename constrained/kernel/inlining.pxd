@@ -17,6 +17,7 @@ cdef int BYTE_DFA
 cdef int UNORDERED
 cdef int COUNTED_DFA
 cdef int KEY_DFA
+cdef int NOT_FOLLOWED_BY
 cdef int _leaves(tuple ranges) except -1
 
 @cython.final
@@ -28,6 +29,8 @@ cdef class Rule:
     cdef bint is_head
     cdef bint is_done
     cdef bint counts
+    cdef bint loops
+    cdef bint guarded
     cdef int number
     cdef int name_id
     cdef int uses
@@ -40,10 +43,12 @@ cdef class RuleTable:
     cdef dict kinds
     cdef dict known
     cdef object parts_of
+    cdef bint guarded
     cdef int at_cap
     cdef int* at
     cdef int kind_of(self, object node) except -1
     cdef int choose(self, str root) except -1
     cdef long long _weigh(self, Rule rule) except -1
+    cdef bint _may_be_called(self, Rule rule) except -1
     cdef int _deepen(self, int depth) except -1
     cdef int size(self, object expr, int most) except -1

@@ -3,6 +3,9 @@
 
 The rules reachable from the root are searched once, depth first, each text weighed as it is met. Of each recursive
 group only the targets of back edges stay rules. One look-up a reference; ``Rule`` holds all that is known of a rule.
+
+Where there is a guard, a lexer was at work: then loops without calls (names, spaces) stay rules too, however small, for
+what masks find out about a rule's texts serves all places that call it.
 Cost: 20-40 ns a node.
 """
 
@@ -55,6 +58,7 @@ BYTE_DFA = cython.declare(cython.int, 7)
 UNORDERED = cython.declare(cython.int, 8)
 COUNTED_DFA = cython.declare(cython.int, 9)
 KEY_DFA = cython.declare(cython.int, 10)
+NOT_FOLLOWED_BY = cython.declare(cython.int, 11)
 
 
 @cython.cfunc
@@ -81,6 +85,8 @@ class Rule:
         self.is_head = False
         self.is_done = False
         self.counts = False
+        self.loops = False
+        self.guarded = False
         self.number = -1
         self.name_id = -1
         self.uses = 0
@@ -112,6 +118,7 @@ class RuleTable:
         self.kinds = kinds
         self.parts_of = parts_of
         self.known = {}
+        self.guarded = False
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -161,7 +168,7 @@ class RuleTable:
             # one that counts (bounded whitespace) is called: what is found out about its loop then serves every place
             if not rule.is_head and (rule.uses == 1 or (
                     not rule.counts and total <= INLINE_SIZE and total * rule.uses <= INLINE_TOTAL)):
-                rule.inline = True
+                rule.inline = not (self.guarded and rule.loops and not rule.calls and self._may_be_called(rule))
         for rule in finished:
             rule.calls = None  # recursive rules would hold one another
         return 0
@@ -218,7 +225,9 @@ class RuleTable:
             elif kind == REPEAT:
                 repeat = node
                 items = repeat.held
-                if repeat.maximum is not None and repeat.maximum > 1:
+                if repeat.maximum is None:
+                    rule.loops = True
+                elif repeat.maximum > 1:
                     rule.counts = True
             elif kind == UNORDERED:
                 group = node
@@ -230,6 +239,7 @@ class RuleTable:
             elif kind == BYTE_DFA:
                 dfa = node
                 total += 4 * len(dfa.transitions)
+                rule.loops = True
                 continue
             elif kind == COUNTED_DFA or kind == KEY_DFA:
                 total += INLINE_SIZE + 1
@@ -239,12 +249,50 @@ class RuleTable:
                 total += _leaves(klass.ranges)
                 continue
             else:
+                if kind == NOT_FOLLOWED_BY:
+                    rule.guarded = True
+                    self.guarded = True
                 leaves, items = self.parts_of(node)
                 total += leaves
             frames.append(items)
             self._deepen(depth)
             depth += 1
         return total
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _may_be_called(self, rule: Rule) -> cython.bint:
+        """Whether no guard stands at the beginning of a rule without calls, where it must not. False: not sure."""
+        stack: list = [rule.expr]
+        kind: cython.int
+        repeat: Repeat
+        choice: Choice
+        sequence: Sequence
+        dfa: ByteDfa
+        if not rule.guarded:
+            return True
+        while stack:
+            node = stack.pop()
+            kind = self.kind_of(node)
+            if kind == REPEAT:
+                repeat = node
+                stack.append(repeat.held[0])
+            elif kind == CHOICE:
+                choice = node
+                stack.extend(choice.options)
+            elif kind == SEQUENCE:
+                sequence = node
+                node = sequence.items[0] if sequence.items else None
+                kind = self.kind_of(node)
+                if kind == BYTE_DFA:
+                    dfa = node
+                    if 0 in dfa.accepting:
+                        return False
+                elif kind != CHAR_CLASS:
+                    return False
+            elif kind != BYTE_DFA and kind != CHAR_CLASS and kind != LITERAL:
+                return False
+        return True
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)

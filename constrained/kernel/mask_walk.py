@@ -981,7 +981,7 @@ class TokenAutomaton:
                     for i in range(8):
                         self.first[i] = 0
                     self.a.first_classes(node, self.first)
-                    if self.whole:
+                    if self.a.guard_loop >= 0 or self.a.budgets:
                         self._drop_dead_classes(node)
                     k = -1
                     for i in range(8):
@@ -1247,6 +1247,6 @@ vocab_size words n_sets n_stops generation max_mask_bytes pg_len pg_cap rc_used 
 of_det_len of_det_cap n_todo todo_cap stamp sg_new sg_used sg_cap sg_size sg_pool_len sg_pool_cap
 """.split()
 _POINTERS = """
-first set_rows stops rc_base rc_off rc_len rc_group rc_more pg_pool rc_stamp rc_pool of_det td_g td_n met sg_off sg_len sg_mask
-sg_table sg_pool
+first set_rows stops rc_base rc_off rc_len rc_group rc_more pg_pool rc_stamp rc_pool of_det td_g td_n met sg_off sg_len
+sg_mask sg_table sg_pool
 """.split()

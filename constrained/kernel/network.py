@@ -727,6 +727,21 @@ class Network:
         self.root = p
         return p
 
+    def part_calls(self) -> None:
+        """Give the bytes of positions that call, too, positions of their own: what is read is then found once for all.
+
+        Masks are put together from what each set of positions reads itself (``kernel.mask_walk``).
+        """
+        p: cython.int
+        q: cython.int
+        for p in range(self.n):
+            if self.head[4 * p] >= 0 and self.head[4 * p + 2] >= 0 and self.loop_at[p] < 0:
+                q = self.add_position(self.origin[p])
+                self.head[4 * q] = self.head[4 * p]
+                self.tail[4 * q] = self.tail[4 * p]
+                self.head[4 * p] = -1
+                self.add_edge(p, 1, 0, 0, q)
+
     # ---- what can be completed: see ``kernel.shortest`` ------------------------------------------------------
 
     def is_possible(self) -> bool:

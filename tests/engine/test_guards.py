@@ -238,6 +238,50 @@ def test_masks_of_a_lexer() -> None:
         assert (matcher.accept_string(text) and matcher.is_completed()) == good, text
 
 
+SIGNS = CharClass(((32, 33), (35, 38), (40, 58), (60, 126)))
+WORDS = CharClass(((65, 90), (97, 122)))
+NO_SEMICOLON = NotFollowedBy(words(b";"))
+
+
+@pytest.mark.parametrize("name", ["a part of a loop", "a way out", "a counted loop"])
+@pytest.mark.parametrize("both", [False, True])
+def test_masks_where_a_guard_lets_only_one_way_live(name: str, both: bool) -> None:
+    """What stands below decides whether a loop over many bytes may end: of two loops read at once one is dead."""
+    ways: dict[str, Expr] = {
+        "a part of a loop": Choice((Sequence((Repeat(SIGNS, 1, None), NO_SEMICOLON)),
+                                    Sequence((Repeat(WORDS, 1, None), Literal(b"!"))))),
+        "a way out": Sequence((Repeat(SIGNS, 0, None),
+                               Choice((Sequence((Literal(b'"'), NO_SEMICOLON)), Literal(b"'"))))),
+        "a counted loop": Choice((Sequence((Repeat(SIGNS, 1, 90), NO_SEMICOLON)),
+                                  Sequence((Repeat(WORDS, 1, 50), Literal(b"!"))))),
+    }
+    rules = {"a": ways[name], "one": Sequence((Reference("a"), Literal(b";"))),
+             "root": Reference("one") if not both else
+             Choice((Reference("one"), Sequence((Literal(b"a"), Reference("a"), Literal(b",")))))}
+    compiled = cd.GrammarCompiler(wide_vocabulary(3, 2000)).compile_grammar(Grammar(RuleSet(rules, "root")))
+    for text in (b"", b"a", b"ab", b"1", b"a1"):
+        state = compiled.advance(compiled.start_state, text)
+        if state:
+            assert compiled.automaton.allowed_ids(state) == stepped_mask(compiled, state), text
+
+
+def test_masks_over_many_stacks() -> None:
+    """The same text between brackets that differ in what they let follow it: one thing found out serves them all."""
+    rules = statements()
+    inner = Sequence((Reference("root"), Choice((Literal(b")"), Literal(b"1)"), Literal(b"x]")))))
+    rules = RuleSet({**rules.rules, "one": Choice((rules.rules["one"], Sequence((Literal(b"("), inner)),
+                                                   Sequence((Literal(b"["), Reference("root"), Literal(b" x]")))))},
+                    "root")
+    compiled = cd.GrammarCompiler(wide_vocabulary(3, 2000)).compile_grammar(Grammar(rules))
+    rng = random.Random(9)
+    for _ in range(sized(6, 1)):
+        for text, state in walk_states(compiled, rng, 14):
+            assert compiled.automaton.allowed_ids(state) == stepped_mask(compiled, state), text
+    for text in (b"(a", b"((ax a", b"([a,", b"[(1.1", b"(1", b"((11.1 ", b"[ax"):
+        state = compiled.advance(compiled.start_state, text)
+        assert state and compiled.automaton.allowed_ids(state) == stepped_mask(compiled, state), text
+
+
 def test_forced_bytes_pass_guards() -> None:
     """A way that a guard kills is no alternative."""
     rules = RuleSet({"root": Sequence((Literal(b"a"), NotFollowedBy(words(b"b")),
