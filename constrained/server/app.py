@@ -33,7 +33,7 @@ from constrained.server.conversations import (
     update_conversation,
 )
 from constrained.server.engine import Engine
-from constrained.server.http import DIRECT_SEND, OWNER, LingeringResponse
+from constrained.server.http import CLIENT_GONE, DIRECT_SEND, OWNER, LingeringResponse
 from constrained.server.info import detokenize, health, list_models, metrics, one_model, tokenize
 from constrained.server.problems import ApiError, from_library
 from constrained.server.responses import responses
@@ -142,6 +142,7 @@ def _guarded(engine: Engine, path: str, endpoint: Endpoint) -> Callable[[Request
             response = await endpoint(request, engine, request.scope["constrained.request_id"])
         except ApiError as error:
             response = error_response(error)
+            engine.metrics.disconnects += error.status == CLIENT_GONE
         except asyncio.CancelledError:
             raise
         except Exception as error:

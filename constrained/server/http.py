@@ -22,12 +22,16 @@ from starlette.types import Receive, Scope, Send
 
 from constrained.server.problems import ApiError
 
-__all__ = ["DIRECT_SEND", "OWNER", "EventStream", "LingeringResponse", "Watch", "json_response", "read_body"]
+__all__ = ["CLIENT_GONE", "DIRECT_SEND", "OWNER", "EventStream", "LingeringResponse", "Watch", "json_response",
+           "read_body"]
 
 DIRECT_SEND = "constrained.send"
 """Where a request's scope has the ``send`` of the HTTP server itself."""
 OWNER = "constrained.owner"
 """Where it has the number of the API key that it came with (0 where none is needed)."""
+
+CLIENT_GONE = 499
+"""The status of requests whose client hung up, for the metrics: nobody reads it (nginx's number)."""
 
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 64 << 20
@@ -108,6 +112,8 @@ class Watch:
         self._task.cancel()
         if kind is not None:
             self._leave()
+        if self.gone and isinstance(error, ApiError):  # what was cut off is no failure of the server
+            raise ApiError(CLIENT_GONE, "the client hung up") from None
 
     async def _watch(self) -> None:
         while True:

@@ -203,16 +203,26 @@ def test_who_hangs_up_frees_the_slot(server) -> None:
         await stream.open()
         await stream.read(pieces=2)
         stream.close()
-        whole = asyncio.create_task(post(server.port, json.dumps(chat(max_tokens=900)).encode()))
-        await asyncio.sleep(0.1)
-        whole.cancel()
+        for path, body in (("/v1/chat/completions", chat(max_tokens=900)),
+                           ("/v1/completions", {"prompt": "x", "max_tokens": 900}),
+                           ("/v1/responses", {"input": "x", "max_output_tokens": 900})):
+            whole = asyncio.create_task(post(server.port, json.dumps(body).encode(), path))
+            await asyncio.sleep(0.15)
+            whole.cancel()
+
+    def failed() -> int:
+        return sum(count for (_, status), count in server.engine.metrics.responses.items() if status >= 500)
 
     idle(server)
-    before = server.engine.metrics.disconnects
+    before, broken = server.engine.metrics.disconnects, failed()
     asyncio.run(work())
     started = time.monotonic()
     idle(server)
-    assert time.monotonic() - started < 5 and server.engine.metrics.disconnects > before
+    while server.engine.metrics.disconnects < before + 4:
+        assert time.monotonic() - started < 5
+        time.sleep(0.01)
+    assert time.monotonic() - started < 5
+    assert server.engine.metrics.disconnects == before + 4 and failed() == broken  # nothing of ours failed
 
 
 def test_a_failing_step_is_one_500(server) -> None:
