@@ -99,13 +99,14 @@ class ThinkingReader:
 class ToolReader:
     """Calls in the model's format; inputs of custom tools become plain text.
 
-    Calls are counted through both kinds, in the order of the text.
+    Calls are counted through both kinds, in the order of the text. ``framed``: the format frames every text, so that
+    inputs of grammars are calls like others.
     """
 
-    def __init__(self, parser: ToolCallParser, customs: Mapping[str, CustomTool]) -> None:
+    def __init__(self, parser: ToolCallParser, customs: Mapping[str, CustomTool], *, framed: bool = False) -> None:
         self._parser = parser
         self._customs = customs
-        self._alone = any(tool.lark is not None for tool in customs.values())
+        self._alone = not framed and any(tool.lark is not None for tool in customs.values())
         self._held = ""
         self._inside: str | None = None  # the custom tool whose input is being read
         self._input: list[str] = []

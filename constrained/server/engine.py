@@ -100,9 +100,9 @@ class Engine:
     async def chat_prompt(self, messages: Sequence[Mapping[str, Any]], tools: Tools | None = None,
                           **extra: Any) -> list[int]:
         """Token ids of a chat. Control tokens in the messages' text stay text. Raises :class:`ApiError`."""
-        shown = None if tools is None else tools.template
+        shown = None if tools is None else tools.shown(self.tool_format)
         if not self._knows_tools:
-            messages, shown = in_words(messages, tools), None
+            messages, shown = in_words(messages, shown), None
 
         def work() -> list[int]:
             return encode_chat(self._template, self.info, messages, tools=shown, **extra)

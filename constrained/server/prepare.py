@@ -111,7 +111,9 @@ def _readers(engine: Engine, tools: Tools | None, thinking: Thinking | None) -> 
     fmt = engine.tool_format
     if tools is not None or fmt.whole_turn:
         specs, customs = (tools.specs, tools.customs) if tools is not None else ([], {})
-        return lambda: ToolReader(fmt.parser(specs, thinking=thinking), customs)
+        if tools is not None and fmt.whole_turn:
+            specs = [*specs, *tools.text_specs]
+        return lambda: ToolReader(fmt.parser(specs, thinking=thinking), customs, framed=fmt.whole_turn)
     if thinking is not None:
         return lambda: ThinkingReader(thinking.begin, thinking.end, inside=thinking.opened)
     return PlainReader

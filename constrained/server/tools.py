@@ -29,6 +29,9 @@ __all__ = ["CUSTOM_BEGIN", "CUSTOM_END", "CustomTool", "Tools", "constraint_form
 MAX_TOOLS = 512
 CUSTOM_BEGIN = '<custom_tool name="'
 CUSTOM_END = "</custom_tool>"
+INPUT: dict[str, Any] = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"],
+                         "additionalProperties": False}
+"""The arguments that a custom tool has as a function."""
 FUNCTION_FIELDS = frozenset({"name", "description", "parameters", "strict"})
 
 
@@ -75,9 +78,7 @@ class Tools:
         lark = [tool for tool in self.customs.values() if tool.lark is not None and tool.name in allowed]
         named = [spec for spec in self.specs if spec.name in allowed]
         if fmt.whole_turn:
-            if lark:
-                raise bad_request("tools: Lark grammars are not supported with this model's way of calling tools",
-                                  "tools", "unsupported_parameter")
+            named += [spec for spec in self.text_specs if spec.name in allowed]
             tag = fmt.structural_tag(named, tool_choice=self._mode, parallel_tool_calls=not self._single,
                                      thinking=thinking, answer=None if beside is None else constraint_format(beside))
             return dict(tag["format"])
@@ -107,6 +108,26 @@ class Tools:
                     "excludes": found.get("excludes", []), "stop_after_first": self._single}
         raise bad_request("tools: Lark grammars are not supported with this model's way of calling tools", "tools",
                           "unsupported_parameter")
+
+    @property
+    def text_specs(self) -> list[ToolSpec]:
+        """Tools with grammars of their own, for a format that frames every text: their input is a message."""
+        return [ToolSpec(tool.name, None, INPUT, text={"type": "grammar", "syntax": "lark", "grammar": tool.lark})
+                for tool in self.customs.values() if tool.lark is not None]
+
+    def shown(self, fmt: ToolFormat) -> list[dict[str, Any]]:
+        """What chat templates are shown: with how the input of tools with grammars is written, where that is ours."""
+        if fmt.whole_turn or not any(tool.lark is not None for tool in self.customs.values()):
+            return self.template
+        found: list[dict[str, Any]] = []
+        for one in self.template:
+            inner = one["function"]
+            custom = self.customs.get(inner["name"])
+            if custom is not None and custom.lark is not None:
+                told = f"{inner['description']}\nWrite {CUSTOM_BEGIN}{custom.name}\">INPUT{CUSTOM_END} to call it."
+                one = {**one, "function": {**inner, "description": told}}
+            found.append(one)
+        return found
 
     @property
     def _single(self) -> bool:
@@ -205,16 +226,14 @@ def _read_custom(inner: Fields, tools: Tools, flat: bool) -> None:
         place = grammar.name("definition")
         if syntax == "lark":
             lark = definition
-            shown = f"{shown}\nWrite {CUSTOM_BEGIN}{name}\">INPUT{CUSTOM_END} to call it; INPUT is of this grammar:\n" \
-                    f"{definition}"
+            shown = f"{shown}\nThe input is text of this Lark grammar:\n{definition}"
         elif syntax == "regex":
             text["pattern"] = f"^(?:{definition})$"
             shown = f"{shown}\nThe input matches this regular expression: {definition}"
         else:
             raise grammar.wrong("syntax", "must be lark or regex")
     tools.customs[name] = CustomTool(name, lark)
-    schema = {"type": "object", "properties": {"input": text}, "required": ["input"], "additionalProperties": False}
-    spec = _spec(inner, name, shown, schema, True)
+    spec = _spec(inner, name, shown, {**INPUT, "properties": {"input": text}}, True)
     if lark is None:
         _add(tools, inner, spec, place, None)
     else:
@@ -293,7 +312,7 @@ def format_of(name: str, chat_template: str | None, token_texts: Any) -> ToolFor
     return detect_format(chat_template, token_texts) if name == "auto" else get_format(name)
 
 
-def in_words(messages: Sequence[Mapping[str, Any]], tools: Tools | None) -> list[dict[str, Any]]:
+def in_words(messages: Sequence[Mapping[str, Any]], shown: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]]:
     """Messages for chat templates that know nothing of tools: tools, calls and results as plain text."""
     found: list[dict[str, Any]] = []
     for message in messages:
@@ -303,9 +322,9 @@ def in_words(messages: Sequence[Mapping[str, Any]], tools: Tools | None) -> list
         if calls:
             one["content"] = "\n".join([*([one["content"]] if one.get("content") else []), *calls])
         found.append(one)
-    if tools is None:
+    if shown is None:
         return found
-    lines = [json.dumps(tool["function"]) for tool in tools.template]
+    lines = [json.dumps(tool["function"]) for tool in shown]
     text = ("You can call these tools:\n" + "\n".join(lines) + '\nTo call one, write {"name": NAME, "arguments": '
             "ARGUMENTS} with ARGUMENTS as its parameters say.")
     if found and found[0]["role"] == "system":

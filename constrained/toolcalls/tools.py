@@ -32,6 +32,8 @@ class ToolSpec:
         description: for the prompt only.
         parameters: JSON Schema of the arguments, an object; None: there are none.
         strict: False: any JSON object is accepted as arguments.
+        text: a format (a part of a structural tag) of text that is written in place of the arguments, by families that
+            can (harmony); it is reported as the argument ``input``.
 
     Raises:
         GrammarError: the name cannot be written.
@@ -42,6 +44,7 @@ class ToolSpec:
     description: str | None = None
     parameters: Mapping[str, Any] | None = None
     strict: bool | None = True
+    text: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not NAME.fullmatch(self.name):

@@ -420,6 +420,36 @@ def test_answers_of_a_format_in_harmony(harmony, choice: str | None, stream: boo
         assert json.loads(calls) == {"q": "a"} and choice in ("auto", "required")
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_tools_with_grammars_in_harmony(harmony, stream: bool) -> None:
+    """Their input is the message itself, and comes as the input of a custom tool; others are called beside them."""
+    tools = [CALL, {"type": "custom", "custom": {"name": "sum", "format": {"type": "grammar", "grammar": {
+        "syntax": "lark", "definition": 'start: N "+" N\nN: /[0-9]{1,2}/'}}}}]
+    body = chat(max_tokens=200, temperature=1.0, seed=2, parallel_tool_calls=False, stream=stream, tools=tools,
+                tool_choice={"type": "custom", "custom": {"name": "sum"}})
+    if stream:
+        data = raw(harmony, request("/v1/chat/completions", body=json.dumps(body).encode()))
+        lines = [json.loads(line[6:]) for line in data.split(b"\n") if line.startswith(b"data: {")]
+        calls = [call for line in lines for call in line["choices"][0]["delta"].get("tool_calls", ())]
+        assert calls[0]["type"] == "custom" and calls[0]["custom"]["name"] == "sum"
+        text = "".join(call["custom"].get("input", "") for call in calls)
+    else:
+        status, answer = ask(harmony, body)
+        assert status == 200, answer
+        (call,) = answer["choices"][0]["message"]["tool_calls"]
+        assert call["type"] == "custom" and call["custom"]["name"] == "sum"
+        text = call["custom"]["input"]
+    assert re.fullmatch("[0-9]{1,2}\\+[0-9]{1,2}", text)
+    names = set()
+    for seed in range(12):
+        status, answer = ask(harmony, chat(max_tokens=200, temperature=3.0, seed=seed, parallel_tool_calls=False,
+                                           tools=tools, tool_choice="required"))
+        assert status == 200, answer
+        (call,) = answer["choices"][0]["message"]["tool_calls"]
+        names.add(call[call["type"]]["name"])
+    assert names == {"f", "sum"}
+
+
 def test_tools_that_must_be_called_leave_no_answer(server) -> None:
     status, answer = ask(server, chat(max_tokens=120, response_format=DIGITS, tools=[CALL], tool_choice="required",
                                       parallel_tool_calls=False))

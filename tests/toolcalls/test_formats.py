@@ -345,3 +345,26 @@ def test_a_format_of_kimis_elements() -> None:
     for kind, fits in (("string", True), ("number", True), ("integer", False)):
         matcher = cd.GrammarMatcher(compiled)
         assert (matcher.accept_string(written.format(kind, "3")) and matcher.is_completed()) == fits
+
+
+def test_tools_that_take_text_in_harmony() -> None:
+    """The message is the input, whatever it looks like, however it is cut; other tools have arguments as ever."""
+    text = 'say "<|end|>"\n\\ {"a": 1} 😀'
+    tools = [ToolSpec("t", text={"type": "const_string", "value": text}), ToolSpec("get_weather", None, CITY)]
+    fmt = get_format("harmony")
+    compiled = cd.GrammarCompiler(vocabulary(("<|channel|>", "<|message|>", "<|call|>", "<|start|>"))
+                                  ).compile_structural_tag(fmt.structural_tag(tools, tool_choice="required"))
+    for head in ("<|channel|>commentary to=functions.t<|message|>", " to=functions.t<|channel|>commentary<|message|>"):
+        data = f"{head}{text}<|call|>"
+        matcher = cd.GrammarMatcher(compiled)
+        assert matcher.accept_string(data) and matcher.is_completed()
+        data += '<|start|>assistant<|channel|>commentary to=functions.get_weather json<|message|>{"city": "x"}<|call|>'
+        for size in (1, 7, 1000):
+            parser = fmt.parser(tools)
+            raw = data.encode()
+            events = [event for i in range(0, len(raw), size) for event in parser.feed(raw[i : i + size])]
+            events += parser.finish()
+            ends = [(event.name, json.loads(event.arguments)) for event in events if isinstance(event, ToolCallEnd)]
+            assert ends == [("t", {"input": text}), ("get_weather", {"city": "x"})]
+            pieces = "".join(event.text for event in events if isinstance(event, ArgumentsDelta) and event.index == 0)
+            assert json.loads(pieces) == {"input": text}

@@ -4,7 +4,8 @@
     <|message|>{...}<|call|>
 
 The text begins behind ``<|start|>assistant``. Analysis is the think section, commentary without a recipient and final
-are text. The recipient may stand in the role part or in the channel part, with or without ``<|constrain|>``.
+are text. The recipient may stand in the role part or in the channel part, with or without ``<|constrain|>``. The input
+of a tool that takes text (``ToolSpec.text``) is the message itself.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from constrained.toolcalls.shapes.base import Format, arguments, const, either, 
 from constrained.toolcalls.shapes.json_calls import stream_value
 from constrained.toolcalls.shapes.named import read_name
 from constrained.toolcalls.source import Calls, Reading, Source
+from constrained.toolcalls.strings import stream_string
 from constrained.toolcalls.tools import ToolSpec
 
 __all__ = ["HarmonyCalls"]
 
 SEPARATOR = "<|start|>assistant"
+TEXT_END = "<|call|>"
 _ENDS = (b"<|end|>", b"<|return|>", b"<|call|>")
 
 
@@ -47,10 +50,14 @@ class HarmonyCalls:
         return True
 
     def tags(self, tools: Sequence[ToolSpec], single: bool) -> list[Format]:
-        """Five spellings of the header for each tool."""
+        """Five spellings of the header for each tool; two for one whose input is text."""
         found = []
         for tool in tools:
             to = f" to={self.prefix}{tool.name}"
+            if tool.text is not None:
+                found += [tag(begin, dict(tool.text), TEXT_END) for begin in (
+                    f"<|channel|>commentary{to}<|message|>", f"{to}<|channel|>commentary<|message|>")]
+                continue
             content = arguments(tool)
             for begin in (f"<|channel|>commentary{to} <|constrain|>json<|message|>",
                           f"<|channel|>commentary{to}<|constrain|>json<|message|>",
@@ -97,13 +104,13 @@ class HarmonyCalls:
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
         """All messages up to the end of the text."""
         while True:
-            yield from self._message(source, calls)
+            yield from self._message(source, calls, tools)
             calls.commit = source.at
             if not (yield from source.next_is(SEPARATOR.encode())):
                 break
             source.at += len(SEPARATOR)
 
-    def _message(self, source: Source, calls: Calls) -> Reading:
+    def _message(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
         name = yield from self._recipient(source)
         yield from source.literal(b"<|channel|>")
         channel = ("analysis", "commentary", "final")[(yield from source.one_of((b"analysis", b"commentary",
@@ -113,6 +120,13 @@ class HarmonyCalls:
         calls.commit = source.at
         if name is not None:
             calls.start(name)
+            tool = tools.get(name)
+            if tool is not None and tool.text is not None:
+                calls.arguments(b'{"input": ')
+                yield from stream_string(source, calls, TEXT_END.encode(), trim=False)
+                calls.arguments(b"}")
+                calls.end()
+                return
             yield from stream_value(source, calls)
             calls.end()
             yield from source.blanks()
