@@ -42,8 +42,8 @@ class Limits:
     """Interned states of one automaton before its caches start a new epoch. About 100 bytes each."""
 
     max_automaton_bytes: int = 48 << 20
-    """Memory of one automaton before its caches start a new epoch. Epochs begin earlier, from 8 MB on, as long as what
-    one of them holds is rarely asked for again."""
+    """Memory that one automaton grows by, masks included, before its caches start a new epoch; the grammar's own tables
+    are not counted. Epochs begin earlier, from 8 MB on, as long as what one of them holds is rarely asked for again."""
 
     max_mask_bytes: int = 64 << 20
     """Finished masks one automaton keeps; when full they are dropped and rebuilt on demand."""

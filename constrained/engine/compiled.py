@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from constrained.engine.captures import CaptureGraph, CaptureTracker
+from constrained.engine.capture_graph import CaptureGraph
+from constrained.engine.captures import CaptureTracker
 from constrained.engine.distinct.automaton import SearchLimitReached
 from constrained.engine.distinct.build import distinct_automaton
 from constrained.engine.lowering import lower
@@ -24,8 +25,9 @@ from constrained.engine.vocabulary_tables import VocabularyTrie, trie_of
 from constrained.errors import GrammarLimitError, UnsatisfiableGrammarError
 from constrained.grammar.flat import from_flat, to_flat
 from constrained.grammar.ir import RuleSet, TokenReference
-from constrained.kernel.automaton import Automaton, ThreadLimitReached
+from constrained.kernel.automaton import Automaton
 from constrained.kernel.mask_walk import StaleState, TokenAutomaton, WalkLimitReached
+from constrained.kernel.stacks import ThreadLimitReached
 from constrained.limits import Limits
 from constrained.vocabulary import TokenizerInfo
 
@@ -56,7 +58,7 @@ class CompiledGrammar:
         automaton: the kernel object behind the state-level API.
     """
 
-    __slots__ = ("__weakref__", "_base", "_budget", "_graph", "_looks", "_started", "automaton", "by_id_only",
+    __slots__ = ("__weakref__", "_budget", "_graph", "_looks", "_started", "automaton", "by_id_only",
                  "limits", "live", "program", "rules", "tables", "tokenizer_info")
 
     def __init__(self, rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits) -> None:
@@ -101,7 +103,6 @@ class CompiledGrammar:
             self.automaton = distinct_automaton(rules, self.program, self.automaton, self.tables, self.by_id_only,
                                                 limits)
         self._budget = min(FIRST_BUDGET, limits.max_automaton_bytes)
-        self._base = 48 * self.program.n_positions  # what the grammar itself takes of the memory
         self._looks = 0
         self._started = 0
         self.live: LiveTokens | None = None
@@ -237,7 +238,7 @@ class CompiledGrammar:
         """Begin a new epoch if the automaton has outgrown its budget; True if it did."""
         self._looks += 1
         _, states, _, _, _ = self.automaton.counts()
-        if states <= self.limits.max_states and self.automaton.memory() - self._base <= self._budget:
+        if states <= self.limits.max_states and self.automaton.memory() <= self._budget:
             return False
         if self._looks < SOON:
             self._budget = min(2 * self._budget, self.limits.max_automaton_bytes)
@@ -250,7 +251,7 @@ class CompiledGrammar:
     @property
     def memory_size_bytes(self) -> int:
         """Bytes of this grammar alone; the vocabulary's tables are shared."""
-        held: int = self.automaton.memory() + 100 * self.program.n_positions
+        held: int = self.automaton.memory() + 150 * self.program.n_positions
         return held
 
     def rules_at(self, state: int) -> list[str]:

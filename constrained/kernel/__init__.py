@@ -13,10 +13,11 @@ from importlib.util import find_spec
 __all__ = ["COMPILED_MODULES", "is_compiled", "uncompiled_modules"]
 
 COMPILED_MODULES = (
-    "annexes", "automaton", "blocks", "class_trie", "dfa_tables", "exit_groups", "guard_holes", "guard_survey",
-    "hole_regions", "inlining", "int_rows", "logits", "mask_store", "mask_walk", "memory", "network", "nodes",
-    "partition", "program", "region_tokens", "regions", "rule_writer", "shortest", "token_step", "token_trie",
-    "token_walk", "value_reader", "value_trie",
+    "annexes", "automaton", "blocks", "class_trie", "dets", "dfa_tables", "distance", "exit_groups", "guard_holes",
+    "guard_survey", "guard_tables", "hashing", "hole_regions", "holes", "inlining", "int_rows", "logits",
+    "mask_store", "mask_walk", "memo", "memory", "network", "nodes", "partition", "pending", "position_sets",
+    "program", "region_tokens", "regions", "registers", "rule_writer", "set_loops", "shortest", "stacks",
+    "token_budgets", "token_step", "token_trie", "token_walk", "unions", "value_reader", "value_trie",
 )
 
 

@@ -1,8 +1,7 @@
 from constrained.kernel.program import Program
+from constrained.kernel.stacks import Stacks
 
-class ThreadLimitReached(Exception): ...
-
-class Automaton:
+class Automaton(Stacks):
     @property
     def epoch(self) -> int: ...
     def __init__(self, program: Program, max_threads: int) -> None: ...

@@ -1,6 +1,7 @@
 cimport cython
 
-from constrained.kernel.automaton cimport Automaton, _bit, mix, sort_ints
+from constrained.kernel.automaton cimport Automaton
+from constrained.kernel.hashing cimport bit, mix, sort_ints
 from constrained.kernel.memory cimport grow_int
 from constrained.kernel.token_trie cimport TokenTrie
 

@@ -23,12 +23,14 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import Automaton, _bit, mix, sort_ints
+    from cython.cimports.constrained.kernel.automaton import Automaton
+    from cython.cimports.constrained.kernel.hashing import bit, mix, sort_ints
     from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.automaton import Automaton, _bit, mix, sort_ints
+    from constrained.kernel.automaton import Automaton
+    from constrained.kernel.hashing import bit, mix, sort_ints
     from constrained.kernel.memory import grow_int
     from constrained.kernel.token_trie import TokenTrie
 
@@ -259,7 +261,7 @@ class ExitGroups:
         for i in range(256):
             if self.count[i]:
                 c = self.a.cls[i]
-                self.pool[self.pool_len + (c >> 5)] = self.pool[self.pool_len + (c >> 5)] | _bit(c & 31)
+                self.pool[self.pool_len + (c >> 5)] = self.pool[self.pool_len + (c >> 5)] | bit(c & 31)
                 self.pool[at] = i
                 self.pool[at + 1] = x + self.count[i]
                 at += 2

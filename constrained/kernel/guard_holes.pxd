@@ -1,6 +1,8 @@
 cimport cython
 
-from constrained.kernel.automaton cimport END_DET, HOLE_DET, Automaton, sort_ints
+from constrained.kernel.automaton cimport Automaton
+from constrained.kernel.hashing cimport sort_ints
+from constrained.kernel.position_sets cimport END_DET, HOLE_DET
 from constrained.kernel.memory cimport grow_int
 
 cdef class GuardHoles

@@ -25,12 +25,18 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import END_DET, HOLE_DET, Automaton, sort_ints
+    from cython.cimports.constrained.kernel.automaton import Automaton
+    from cython.cimports.constrained.kernel.hashing import sort_ints
     from cython.cimports.constrained.kernel.memory import grow_int
+    from cython.cimports.constrained.kernel.pending import add_guarded, node_lives
+    from cython.cimports.constrained.kernel.position_sets import END_DET, HOLE_DET
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.automaton import END_DET, HOLE_DET, Automaton, sort_ints
+    from constrained.kernel.automaton import Automaton
+    from constrained.kernel.hashing import sort_ints
     from constrained.kernel.memory import grow_int
+    from constrained.kernel.pending import add_guarded, node_lives
+    from constrained.kernel.position_sets import END_DET, HOLE_DET
 
 
 @cython.final
@@ -76,7 +82,7 @@ class GuardHoles:
     @cython.exceptval(-1, check=False)
     def _ends(self, d: cython.int, c: cython.int) -> cython.int:
         """Where ``pool`` has the pending ids with which the rule of det ``d`` can end under ``c``."""
-        at: cython.int = self.a.memo_get(11, d, c)
+        at: cython.int = self.a.memo.get(11, d, c)
         i: cython.int
         j: cython.int
         k: cython.int
@@ -88,17 +94,17 @@ class GuardHoles:
         for i in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d]):
             p = self.a.d_pool[i]
             if c != 0:
-                p = self.a.memo_get(9, p, c)
+                p = self.a.memo.get(9, p, c)
                 if p < 0:  # not met by the survey: it does not get there
                     continue
-            for j in range(self.a.q_off[p], self.a.q_off[p + 1]):
-                if self.a.q_outs[j] != 0:
+            for j in range(self.a.guards.out_offsets[p], self.a.guards.out_offsets[p + 1]):
+                if self.a.guards.outs[j] != 0:
                     if k >= self.pool_cap:
                         self.pool_cap = 2 * k + 64
                         self.pool = grow_int(self.pool, self.pool_cap)
                         if not self.pool:
                             self._out_of_memory()
-                    self.pool[k] = self.a.q_outs[j]
+                    self.pool[k] = self.a.guards.outs[j]
                     k += 1
         if k == at:
             at = 0
@@ -111,7 +117,7 @@ class GuardHoles:
                     j += 1
             self.pool[at - 1] = j - at
             self.pool_len = j
-        self.a.memo_put(11, d, c, at)
+        self.a.memo.put(11, d, c, at)
         return at
 
     @cython.cfunc
@@ -125,7 +131,7 @@ class GuardHoles:
         if at == 0:
             return 0
         for i in range(at, at + self.pool[at - 1]):
-            if not self.a._node_lives(self.pool[i], n):
+            if not node_lives(self.a, self.pool[i], n):
                 found = self._with(found, self.pool[i])
         return found
 
@@ -134,7 +140,7 @@ class GuardHoles:
     @cython.exceptval(-1, check=False)
     def _with(self, dead: cython.int, c: cython.int) -> cython.int:
         """A dead set with one more. They are put together in order, so that equal ones are one."""
-        more: cython.int = self.a.memo_get(15, dead, c)
+        more: cython.int = self.a.memo.get(15, dead, c)
         base: cython.int
         i: cython.int
         if more != -2:
@@ -143,10 +149,10 @@ class GuardHoles:
         base = self.a.it_len
         self.a.add_item(END_DET, self.n_sets, 0)
         more = self.a.canonical(base)
-        for i in range(self.a.n_pending):
-            if i == c or (dead != 0 and self.a.memo_get(14, dead, i) == 1):
-                self.a.memo_put(14, more, i, 1)
-        self.a.memo_put(15, dead, c, more)
+        for i in range(self.a.guards.n_pending):
+            if i == c or (dead != 0 and self.a.memo.get(14, dead, i) == 1):
+                self.a.memo.put(14, more, i, 1)
+        self.a.memo.put(15, dead, c, more)
         return more
 
     @cython.cfunc
@@ -167,11 +173,11 @@ class GuardHoles:
     @cython.exceptval(-1, check=False)
     def under(self, c: cython.int, n: cython.int) -> cython.int:
         """The stacks ``n`` under pending id ``c``."""
-        r: cython.int = self.a.memo_get(4, c, n)
+        r: cython.int = self.a.memo.get(4, c, n)
         base: cython.int
         if r == -2:
             base = self.a.it_len
-            self.a.add_guarded(c, n)
+            add_guarded(self.a, c, n)
             r = self.a.canonical(base)
-            self.a.memo_put(4, c, n, r)
+            self.a.memo.put(4, c, n, r)
         return r

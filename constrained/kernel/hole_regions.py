@@ -29,12 +29,14 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
+    from cython.cimports.constrained.kernel.holes import has_frames, recount, restrict
     from cython.cimports.constrained.kernel.memory import copy_ints, grow_int, grow_lists, grow_pointers, grow_rows
     from cython.cimports.constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.automaton import Automaton
+    from constrained.kernel.holes import has_frames, recount, restrict
     from constrained.kernel.memory import copy_ints, grow_int, grow_lists, grow_pointers, grow_rows
     from constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
     from constrained.kernel.token_trie import TokenTrie
@@ -125,7 +127,7 @@ class HoleRegions:
     @cython.exceptval(-1, check=False)
     def wide_of(self, u: cython.int, region: cython.int, x: cython.int) -> cython.int:
         """The wide of hole node ``u`` in ``region`` below trie node ``x``."""
-        w: cython.int = self.a.memo_get(16 + 5 * self.age, u, x)
+        w: cython.int = self.a.memo.get(16 + 5 * self.age, u, x)
         return w if w != -2 else self._build_wide(u, region, x)
 
     @cython.cfunc
@@ -155,7 +157,7 @@ class HoleRegions:
     @cython.exceptval(-1, check=False)
     def exit_list(self, e: cython.int, b: cython.int) -> cython.int:
         """Which of the lists ``xl`` has the trie nodes with byte ``b`` right behind exit ``e``."""
-        i: cython.int = self.a.memo_get(17 + 5 * self.age, e, b)
+        i: cython.int = self.a.memo.get(17 + 5 * self.age, e, b)
         if i == -2:
             i = self._gather(e, b, cython.cast(RegionTokens, self.w_tokens[self.x_w[e]]))
         return i
@@ -184,7 +186,7 @@ class HoleRegions:
         self.xl_len[2 * i] = lo
         self.xl_len[2 * i + 1] = hi
         self.n_lists = i + 1
-        self.a.memo_put(17 + 5 * self.age, e, b, i)
+        self.a.memo.put(17 + 5 * self.age, e, b, i)
         return i
 
     @cython.cfunc
@@ -259,7 +261,7 @@ class HoleRegions:
         """
         k: cython.int = 0
         loop: cython.int
-        r: cython.int = self.a.restrict(t, region, False)
+        r: cython.int = restrict(self.a, t, region, False)
         if r != 0:
             while k < self.n_ways and self.ways[k] != r:
                 k += 1
@@ -268,7 +270,7 @@ class HoleRegions:
                 self.ways[k] = r
                 self.n_ways += 1
             k += 1
-        r = self.a.restrict(t, region, True)
+        r = restrict(self.a, t, region, True)
         if r != 0:
             if self.a.n_len[r] != 1:
                 self.counted = False
@@ -350,7 +352,7 @@ class HoleRegions:
             loop = -1
             self._find_tokens(w, u, region, x)
         self._enter_wide(w, cython.cast(RegionTokens, self.w_tokens[w]), loop, c, least, most)
-        self.a.memo_put(16 + 5 * self.age, u, x, w)
+        self.a.memo.put(16 + 5 * self.age, u, x, w)
         return w
 
     @cython.cfunc
@@ -358,7 +360,7 @@ class HoleRegions:
     @cython.exceptval(-1, check=False)
     def _find_tokens(self, w: cython.int, u: cython.int, region: cython.int, x: cython.int) -> cython.int:
         """Enter the ``RegionTokens`` of ``u`` below ``x`` in ``w_tokens``; sets ``ways`` and ``counted``."""
-        p: cython.int = self.a.memo_get(18 + 5 * self.age, u, x)
+        p: cython.int = self.a.memo.get(18 + 5 * self.age, u, x)
         if p == -2:
             if self._explore(u, region):
                 self._locate(w, region, x)
@@ -369,7 +371,7 @@ class HoleRegions:
                 self._make_own(region, x)
             self._run_own(cython.cast(RegionTokens, self.p_tokens[p]), u, region)
             self.p_len = p + 1
-            self.a.memo_put(18 + 5 * self.age, u, x, p)
+            self.a.memo.put(18 + 5 * self.age, u, x, p)
         self._recall(cython.cast(RegionTokens, self.p_tokens[p]))
         self.w_tokens[w] = self.p_tokens[p]
         return 0
@@ -523,14 +525,14 @@ class HoleRegions:
         self.w_exit[w] = self.x_len
         for k in range(self.n_ways):
             v = self.ways[k]
-            if loop < 0 or not self.a.has_frames(v):
+            if loop < 0 or not has_frames(self.a, v):
                 if wide.has_way(k + 1, least, most):
                     self._add_exit(w, v, k + 1, least, most)
                 continue
             # in the middle of a round: how many are done then depends on where
             for rounds in range(most if most < wide.deepest + 1 else wide.deepest + 1):
                 if wide.has_way(k + 1, rounds, rounds):
-                    self._add_exit(w, self.a.recount(v, loop, c + rounds + 1), k + 1, rounds, rounds)
+                    self._add_exit(w, recount(self.a, v, loop, c + rounds + 1), k + 1, rounds, rounds)
         self.w_nexit[w] = self.x_len - self.w_exit[w]
         self.w_len = w + 1
         return 0

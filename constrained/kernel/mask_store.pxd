@@ -1,6 +1,6 @@
 cimport cython
 
-from constrained.kernel.automaton cimport mix
+from constrained.kernel.hashing cimport mix
 from constrained.kernel.memory cimport grow_int, grow_rows, grow_uint
 
 cdef class MaskStore

@@ -23,12 +23,12 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import mix
+    from cython.cimports.constrained.kernel.hashing import mix
     from cython.cimports.constrained.kernel.memory import grow_int, grow_rows, grow_uint
     from cython.cimports.libc.stdlib import free
     from cython.cimports.libc.string import memcpy, memset
 else:
-    from constrained.kernel.automaton import mix
+    from constrained.kernel.hashing import mix
     from constrained.kernel.memory import grow_int, grow_rows, grow_uint
 
 NONE = cython.declare(cython.int, -1)

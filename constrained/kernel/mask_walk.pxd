@@ -1,6 +1,8 @@
 cimport cython
 
-from constrained.kernel.automaton cimport ROOT_NODE, Automaton, _bit, mix
+from constrained.kernel.automaton cimport Automaton
+from constrained.kernel.hashing cimport bit, mix
+from constrained.kernel.stacks cimport ROOT_NODE
 from constrained.kernel.exit_groups cimport ROOT_GROUP, ExitGroups
 from constrained.kernel.guard_holes cimport GuardHoles
 from constrained.kernel.hole_regions cimport HoleRegions

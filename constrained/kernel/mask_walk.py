@@ -34,24 +34,34 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import ROOT_NODE, Automaton, _bit, mix
+    from cython.cimports.constrained.kernel.automaton import Automaton
+    from cython.cimports.constrained.kernel.distance import minimum
     from cython.cimports.constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
     from cython.cimports.constrained.kernel.guard_holes import GuardHoles
+    from cython.cimports.constrained.kernel.hashing import bit, mix
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
     from cython.cimports.constrained.kernel.mask_store import MaskStore
     from cython.cimports.constrained.kernel.memory import grow_int, grow_pointers, grow_uint
+    from cython.cimports.constrained.kernel.stacks import ROOT_NODE
+    from cython.cimports.constrained.kernel.token_budgets import after_token, uncounted
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.constrained.kernel.token_walk import TokenWalk
+    from cython.cimports.constrained.kernel.unions import unite
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.automaton import ROOT_NODE, Automaton, _bit, mix
+    from constrained.kernel.automaton import Automaton
+    from constrained.kernel.distance import minimum
     from constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
     from constrained.kernel.guard_holes import GuardHoles
+    from constrained.kernel.hashing import bit, mix
     from constrained.kernel.hole_regions import HoleRegions
     from constrained.kernel.mask_store import MaskStore
     from constrained.kernel.memory import grow_int, grow_pointers, grow_uint
+    from constrained.kernel.stacks import ROOT_NODE
+    from constrained.kernel.token_budgets import after_token, uncounted
     from constrained.kernel.token_trie import TokenTrie
     from constrained.kernel.token_walk import TokenWalk
+    from constrained.kernel.unions import unite
 
 NONE = cython.declare(cython.int, -1)
 UNKNOWN = cython.declare(cython.int, -1)
@@ -59,7 +69,7 @@ FEW_IN_ROW = cython.declare(cython.int, 1024)
 MANY_TOKENS = cython.declare(cython.int, 2048)
 
 
-from constrained.kernel.automaton import ThreadLimitReached  # noqa: E402 - a Python name in both modes
+from constrained.kernel.stacks import ThreadLimitReached  # noqa: E402 - a Python name in both modes
 from constrained.kernel.token_walk import WalkLimitReached  # noqa: E402
 
 
@@ -351,7 +361,7 @@ class TokenAutomaton:
                 self.of_det_len += 1
             r = self.of_det[d]
         else:
-            r = self.a.memo_get(19 + 5 * self.generation, g, d)
+            r = self.a.memo.get(19 + 5 * self.generation, g, d)
         if r >= 0:
             if not hook or self.rc_group[r] != UNKNOWN:
                 return r
@@ -371,7 +381,7 @@ class TokenAutomaton:
         if g == ROOT_GROUP:
             self.of_det[d] = r
         else:
-            self.a.memo_put(19 + 5 * self.generation, g, d, r)
+            self.a.memo.put(19 + 5 * self.generation, g, d, r)
         return r
 
     @cython.cfunc
@@ -389,10 +399,10 @@ class TokenAutomaton:
     @cython.exceptval(-1, check=False)
     def _node_record(self, g: cython.int, u: cython.int, hook: cython.bint) -> cython.int:
         """The record of hole node ``u``."""
-        r: cython.int = self.a.memo_get(20 + 5 * self.generation, g, u)
+        r: cython.int = self.a.memo.get(20 + 5 * self.generation, g, u)
         if r < 0:
             r = self._record(g, u, hook)
-            self.a.memo_put(20 + 5 * self.generation, g, u, r)
+            self.a.memo.put(20 + 5 * self.generation, g, u, r)
         elif hook and self.rc_group[r] == UNKNOWN:
             self._find_groups(g, u, r)
         return r
@@ -409,7 +419,7 @@ class TokenAutomaton:
         if self.a.n_mask[node] >= 0:
             return self.a.n_mask[node]
         if self.a.budgets:
-            same = self.a.uncounted(node)
+            same = uncounted(self.a, node)
             if same != node:
                 m = self.mask_of(same)  # one level deep
                 self.a.n_mask[node] = m
@@ -686,10 +696,10 @@ class TokenAutomaton:
         """The base with the bits of two."""
         lo: cython.int = min(one, other)
         hi: cython.int = max(one, other)
-        b: cython.int = self.a.memo_get(18 + 5 * self.generation + 1000000000, lo, hi)
+        b: cython.int = self.a.memo.get(18 + 5 * self.generation + 1000000000, lo, hi)
         if b == -2:
             b = self.masks.united(lo, hi)
-            self.a.memo_put(18 + 5 * self.generation + 1000000000, lo, hi, b)
+            self.a.memo.put(18 + 5 * self.generation + 1000000000, lo, hi, b)
         return b
 
     @cython.cfunc
@@ -793,8 +803,8 @@ class TokenAutomaton:
                     other = self.a.step_token(node, i)
                     if other < 0:
                         return -1
-                    row = self.a.union(row, other)
-        return self.a.after_token(row)
+                    row = unite(self.a, row, other)
+        return after_token(self.a, row)
 
     # ---- for Python: handles, one call each, lock taken ---------------------------------------------
     #
@@ -838,7 +848,7 @@ class TokenAutomaton:
     def new_epoch(self):
         """Forget all states and masks: every handle given out before is stale."""
         with self.a.lock:
-            self.a._reset()
+            self.a.begin_epoch()
             self._forget()
 
     def next(self, handle: cython.longlong, token: cython.longlong):
@@ -870,7 +880,7 @@ class TokenAutomaton:
                         break
                 if row != 0:
                     row = self.a.row_node[row // self.a.n_classes]
-                    r = self.handle_of(self.a.after_token(row) if counted and n > 0 else row)
+                    r = self.handle_of(after_token(self.a, row) if counted and n > 0 else row)
             return r
         except BaseException:
             self._recover()
@@ -881,7 +891,7 @@ class TokenAutomaton:
         r: cython.longlong
         try:
             with self.a.lock:
-                r = self.handle_of(self.a.union(self.node_of(one), self.node_of(other)))
+                r = self.handle_of(unite(self.a, self.node_of(one), self.node_of(other)))
             return r
         except BaseException:
             self._recover()
@@ -899,7 +909,7 @@ class TokenAutomaton:
         r: cython.longlong
         try:
             with self.a.lock:
-                r = self.a.minimum(self.node_of(handle))
+                r = minimum(self.a, self.node_of(handle))
             return r
         except BaseException:
             self._recover()
@@ -1031,7 +1041,7 @@ class TokenAutomaton:
         k: cython.int
         for k in range(self.a.n_classes):
             if (self.first[k >> 5] >> (k & 31)) & 1 and self.a.step(self.a.row_of(node), k) == 0:
-                self.first[k >> 5] = self.first[k >> 5] & ~_bit(k & 31)
+                self.first[k >> 5] = self.first[k >> 5] & ~bit(k & 31)
         return 0
 
     def shortest(self, handle: cython.longlong, most: cython.int):
@@ -1050,7 +1060,7 @@ class TokenAutomaton:
                     return self._search(node, most)
                 while not self.a.is_complete(node) and len(out) < most:
                     row = self.a.row_of(node)
-                    least = self.a.minimum(node)
+                    least = minimum(self.a, node)
                     t = 0
                     for k in range(self.a.n_classes):
                         try:
@@ -1059,7 +1069,7 @@ class TokenAutomaton:
                             self.a.clear_scratch()  # another byte may be as short a way and need less
                             full = True
                             continue
-                        if t != 0 and self.a.minimum(self.a.row_node[t // self.a.n_classes]) < least:
+                        if t != 0 and minimum(self.a, self.a.row_node[t // self.a.n_classes]) < least:
                             break
                         t = 0
                     if t == 0 and full:
@@ -1083,7 +1093,7 @@ class TokenAutomaton:
         t: cython.int
         depth: cython.int
         before = {node: None}
-        heap = [(self.a.minimum(node), 0, node)]
+        heap = [(minimum(self.a, node), 0, node)]
         while heap:
             _, depth, node = heappop(heap)
             depth = -depth
@@ -1102,7 +1112,7 @@ class TokenAutomaton:
                     t = self.a.row_node[t // self.a.n_classes]
                     if t not in before:
                         before[t] = (node, self.walk.class_bytes[self.walk.class_off[k]])
-                        heappush(heap, (depth + 1 + self.a.minimum(t), -depth - 1, t))
+                        heappush(heap, (depth + 1 + minimum(self.a, t), -depth - 1, t))
         return None
 
     def elements(self, handle: cython.longlong):
@@ -1144,7 +1154,7 @@ class TokenAutomaton:
             raise
 
     def memory(self):
-        """Bytes held, the shared vocabulary not counted."""
+        """Bytes held; the shared vocabulary and the grammar's own tables are not counted."""
         held: cython.longlong
         with self.a.lock:
             held = self.a.memory_bytes()

@@ -6,4 +6,7 @@ cdef unsigned int* grow_uint(unsigned int* old, Py_ssize_t count) noexcept nogil
 cdef void** grow_pointers(void** old, Py_ssize_t count) noexcept nogil
 cdef unsigned int** grow_rows(unsigned int** old, Py_ssize_t count) noexcept nogil
 cdef int** grow_lists(int** old, Py_ssize_t count) noexcept nogil
+cdef int* drop_int(int* old) noexcept nogil
+cdef long long* drop_long(long long* old) noexcept nogil
+cdef int out_of_memory() except -1 nogil
 cdef int* copy_ints(int* old, int[::1] values) noexcept

@@ -9,7 +9,7 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.libc.stdlib import realloc
+    from cython.cimports.libc.stdlib import free, realloc
 
 
 @cython.cfunc
@@ -80,6 +80,36 @@ def grow_lists(old: cython.pp_int, count: cython.Py_ssize_t) -> cython.pp_int:
         return cython.cast(cython.pp_int, grow_pointers(cython.cast(cython.pp_void, old), count))
     else:
         return grow_pointers(old, count)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def drop_int(old: cython.p_int) -> cython.p_int:
+    """Give ``old`` back; NULL, to put in its place."""
+    if cython.compiled:
+        free(old)
+        return cython.NULL
+    return None
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def drop_long(old: cython.p_longlong) -> cython.p_longlong:
+    """Like ``drop_int`` for 64-bit values."""
+    if cython.compiled:
+        free(old)
+        return cython.NULL
+    return None
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(-1, check=False)
+def out_of_memory() -> cython.int:
+    with cython.gil:
+        raise MemoryError("the tables of a grammar could not grow")
 
 
 @cython.cfunc

@@ -529,8 +529,9 @@ class ByteSets:
 
 
 def find_classes(net: Network, more: list) -> int:
-    """The coarsest partition of the bytes that no position can tell apart, into ``net``; how many classes it has.
+    """A partition of the bytes that no position can tell apart, into ``net``; how many classes it has.
 
+    Bytes that lead nowhere in a block of the network count too, so it may be finer than it need be.
     ``more``: rows of (first, last, to) that must not fall together either.
     """
     sets: ByteSets = ByteSets(net)

@@ -1,6 +1,6 @@
 cimport cython
 
-from constrained.kernel.automaton cimport mix
+from constrained.kernel.hashing cimport mix
 from constrained.kernel.memory cimport grow_int, grow_uint
 from constrained.kernel.class_trie cimport ClassTrie
 from constrained.kernel.token_trie cimport TokenTrie

@@ -24,14 +24,14 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import mix
     from cython.cimports.constrained.kernel.class_trie import ClassTrie
+    from cython.cimports.constrained.kernel.hashing import mix
     from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free, realloc
 else:
-    from constrained.kernel.automaton import mix
     from constrained.kernel.class_trie import ClassTrie
+    from constrained.kernel.hashing import mix
     from constrained.kernel.memory import grow_int, grow_uint
     from constrained.kernel.token_trie import TokenTrie
 

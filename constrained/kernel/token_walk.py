@@ -31,7 +31,10 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.exit_groups import ExitGroups
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
+    from cython.cimports.constrained.kernel.holes import fill_hole
     from cython.cimports.constrained.kernel.memory import copy_ints, grow_int
+    from cython.cimports.constrained.kernel.pending import lives
+    from cython.cimports.constrained.kernel.token_budgets import is_used_up
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free, realloc
     from cython.cimports.libc.string import memset
@@ -39,7 +42,10 @@ else:
     from constrained.kernel.automaton import Automaton
     from constrained.kernel.exit_groups import ExitGroups
     from constrained.kernel.hole_regions import HoleRegions
+    from constrained.kernel.holes import fill_hole
     from constrained.kernel.memory import copy_ints, grow_int
+    from constrained.kernel.pending import lives
+    from constrained.kernel.token_budgets import is_used_up
     from constrained.kernel.token_trie import TokenTrie
 
 from array import array
@@ -604,7 +610,7 @@ class TokenWalk:
             at = self.a.n_exp[node] + 5 * i
             if self.a.exp[at + 2] > 0:
                 found = True
-            elif not self.a.is_used_up(self.a.exp[at], self.a.exp[at + 3]):
+            elif not is_used_up(self.a, self.a.exp[at], self.a.exp[at + 3]):
                 s = self.a.split_det(self.a.exp[at])
                 if self.a.split[s + 1] != 0 or self.beside_of(self.a.split[s]) != 0:
                     found = True
@@ -618,7 +624,7 @@ class TokenWalk:
                 self._wide(self.r.hole_node(d, self.r.clamp(self.a.d_loop[d], self.a.exp[at + 3])), s,
                            self.a.exp[at + 4], x)
                 continue
-            if self.a.exp[at] == self.a.guard_det or self.a.is_used_up(self.a.exp[at], self.a.exp[at + 3]):
+            if self.a.exp[at] == self.a.guard_det or is_used_up(self.a, self.a.exp[at], self.a.exp[at + 3]):
                 self._add_rest(self.a.exp[at], self.a.exp[at + 1], self.a.exp[at + 3])
                 continue
             # how many tokens of a budget are left does not matter within one token
@@ -629,7 +635,7 @@ class TokenWalk:
             for j in range(self.a.split[s + 1]):
                 d = self.a.split[s + 3 + 2 * j]
                 # another part of the det may be the one that guards let live
-                if self.a.guard_loop < 0 or self.a._lives(d, 0, self.a.exp[at + 1]):
+                if self.a.guard_loop < 0 or lives(self.a, d, 0, self.a.exp[at + 1]):
                     self._wide(self.r.hole_node(d, 0), self.a.split[s + 2 + 2 * j], self.a.exp[at + 1], x)
         return True
 
@@ -678,7 +684,7 @@ class TokenWalk:
         nodes: cython.p_int
         self._add_wide(w)
         for e in range(self.r.w_exit[w], self.r.w_exit[w] + self.r.w_nexit[w]):
-            m = self.a.fill_hole(self.r.x_v[e], n)
+            m = fill_hole(self.a, self.r.x_v[e], n)
             if m == 0:
                 continue
             if self.hook and self.stands(m):

@@ -21,7 +21,7 @@ from constrained.regex.partition import refine
 from constrained.regex.utf8 import ByteTrie
 
 __all__ = ["DEAD", "ByteRows", "Dfa", "any_text", "complement", "enumerated", "intersection", "is_empty",
-           "is_finite", "minimise", "of_lengths", "of_texts", "trimmed", "union"]
+           "is_finite", "minimise", "of_lengths", "of_texts", "topological_order", "trimmed", "union"]
 
 DEAD = -1
 
@@ -203,21 +203,24 @@ def is_empty(dfa: Dfa) -> bool:
 
 
 def is_finite(dfa: Dfa) -> bool:
-    """Whether the language is finite: in a trimmed automaton, whether no path comes back to where it was."""
+    """Whether the language of a trimmed automaton is finite."""
+    return topological_order(dfa) is not None
+
+
+def topological_order(dfa: Dfa) -> list[int] | None:
+    """The states of a trimmed automaton, each before those it leads to; None if a path comes back to where it was."""
     entries = [0] * len(dfa.rows)
     after = [set(row) - {DEAD} for row in dfa.rows]
     for targets in after:
         for target in targets:
             entries[target] += 1
-    ready = [state for state, count in enumerate(entries) if not count]
-    done = 0
-    while ready:
-        done += 1
-        for target in after[ready.pop()]:
+    order = [state for state, count in enumerate(entries) if not count]
+    for state in order:  # grows meanwhile
+        for target in after[state]:
             entries[target] -= 1
             if not entries[target]:
-                ready.append(target)
-    return done == len(dfa.rows)
+                order.append(target)
+    return order if len(order) == len(dfa.rows) else None
 
 
 def _check(states: int, limits: Limits) -> None:

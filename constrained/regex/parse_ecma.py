@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import re
 
-from constrained.errors import GrammarLimitError, RegexError
 from constrained.limits import Limits
-from constrained.regex.builder import Frame, TreeBuilder
+from constrained.regex.builder import Frame
 from constrained.regex.charset import ANY, Ranges, complement, normalise, union
 from constrained.regex.folding import ecma_closure
+from constrained.regex.pattern_reader import NOT_REGULAR, QUANTIFIERS, PatternReader
 from constrained.regex.syntax import NOTHING, Anchor, AnchorKind, Node
-from constrained.regex.unicode import ASCII_DIGITS, ASCII_WORD, ECMA_LINE_ENDS, ECMA_SPACES, unicode_property
+from constrained.regex.unicode import ASCII_DIGITS, ASCII_WORD, ECMA_LINE_ENDS, ECMA_SPACES
 
 __all__ = ["parse_ecma"]
 
@@ -42,11 +42,6 @@ _HEX4 = re.compile(r"[0-9a-fA-F]{4}")
 _BRACED_HEX = re.compile(r"\{([0-9a-fA-F]+)\}")
 _LOW_SURROGATE = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
-_MAX_COUNT_DIGITS = 20
-_QUANTIFIERS = frozenset("*+?{")
-
-_NO_BACK_REFERENCE = ("it needs memory of what a group matched, which no regular language has; write the "
-                      "alternatives out")
 
 
 def parse_ecma(pattern: str, limits: Limits | None = None) -> Node:
@@ -58,25 +53,7 @@ def parse_ecma(pattern: str, limits: Limits | None = None) -> Node:
     return _Parser(pattern, limits or Limits()).parse()
 
 
-class _Parser:
-    def __init__(self, pattern: str, limits: Limits) -> None:
-        if not isinstance(pattern, str):
-            raise RegexError(f"a pattern is a str, not {type(pattern).__name__}")
-        if len(pattern) > limits.max_source_chars:
-            raise GrammarLimitError("max_source_chars", limits.max_source_chars,
-                                    f"the pattern has {len(pattern)} characters")
-        self.pattern = pattern
-        self.at = 0
-        self.flags = 0
-        self.builder = TreeBuilder(limits)
-        self.names: set[str] = set()
-
-    def error(self, message: str, position: int, hint: str | None = None) -> RegexError:
-        return RegexError(message, pattern=self.pattern, position=position, hint=hint)
-
-    def peek(self) -> str:
-        return self.pattern[self.at] if self.at < len(self.pattern) else ""
-
+class _Parser(PatternReader):
     # -- the loop over the pattern ------------------------------------------------------------------------
 
     def parse(self) -> Node:
@@ -127,7 +104,7 @@ class _Parser:
         if self.flags & IGNORE_CASE:
             for char in run:
                 self.builder.charset(self.fold(normalise([(ord(char), ord(char))])))
-        elif len(run) > 1 and self.peek() in _QUANTIFIERS:
+        elif len(run) > 1 and self.peek() in QUANTIFIERS:
             self.builder.text(run[:-1])
             self.builder.text(run[-1])
         else:
@@ -151,12 +128,7 @@ class _Parser:
             if count is None:
                 self.literal("{")
                 return
-            self.at = count.end()
-            low, comma, high = count.groups()
-            minimum = self.number(low, position)
-            maximum = minimum if not comma else self.number(high, position) if high else None
-            if maximum is not None and maximum < minimum:
-                raise self.error("the least count is greater than the greatest", position, "swap the two numbers")
+            minimum, maximum = self.bounds(count, position)
         if builder.last in ("", "anchor"):
             raise self.error("nothing to repeat", position, f"escape it as \\{char} if it is meant as a character")
         if builder.last == "repeat":
@@ -165,13 +137,6 @@ class _Parser:
         lazy = self.peek() == "?"
         self.at += lazy
         builder.quantify(minimum, maximum, "?" if lazy else "", position)
-
-    def number(self, digits: str, position: int) -> int:
-        if len(digits.lstrip("0")) > _MAX_COUNT_DIGITS:
-            limits = self.builder.limits
-            raise GrammarLimitError("max_repeat", limits.max_repeat,
-                                    f"the repetition at position {position} counts to a number of {len(digits)} digits")
-        return int(digits[-_MAX_COUNT_DIGITS:])
 
     def group(self, position: int) -> None:
         """Reads the head of a group."""
@@ -203,7 +168,7 @@ class _Parser:
             else:
                 hint = "ECMA-262 has no atomic groups" if head[:1] == ">" else None
                 if pattern.startswith("P=", self.at + 1):
-                    raise self.error("a back-reference", position, _NO_BACK_REFERENCE)
+                    raise self.error("a back-reference", position, NOT_REGULAR)
                 raise self.error("unknown group (?" + head[:1], position, hint)
         self.builder.open(frame)
         self.flags = flags
@@ -218,15 +183,7 @@ class _Parser:
         r"""The set of ``\d \s \w \p{..}`` and their negations; ``at`` is on the letter and moves only if it is one."""
         char = self.peek()
         if char in ("p", "P"):
-            end = self.pattern.find("}", self.at)
-            if self.pattern[self.at + 1 : self.at + 2] != "{" or end < 0:
-                raise self.error("\\p needs a property name in braces", position)
-            name = self.pattern[self.at + 2 : end]
-            ranges = unicode_property(name)
-            if ranges is None:
-                raise self.error(f"no exact table for the property {name[:40]!r}", position,
-                                 "use a general category such as \\p{Lu} or a binary property such as \\p{ASCII}")
-            self.at = end + 1
+            ranges = self.property(position)
         elif char in ("d", "D", "s", "S", "w", "W"):
             self.at += 1
             ranges = {"d": ASCII_DIGITS, "s": ECMA_SPACES, "w": self.word()}[char.lower()]
@@ -247,7 +204,7 @@ class _Parser:
             self.builder.charset(self.fold(ranges))
             return
         if char == "k" or ("1" <= char <= "9" and len(char) == 1):
-            raise self.error("a back-reference", position, _NO_BACK_REFERENCE)
+            raise self.error("a back-reference", position, NOT_REGULAR)
         code = self.character(position)
         self.builder.charset(self.fold(normalise([(code, code)])))
 

@@ -13,11 +13,11 @@ import re
 import sys
 import unicodedata
 
-from constrained.errors import GrammarLimitError, RegexError
 from constrained.limits import Limits
-from constrained.regex.builder import Frame, TreeBuilder
+from constrained.regex.builder import Frame
 from constrained.regex.charset import ANY, Ranges, complement, normalise, union
 from constrained.regex.folding import python_ignore_case
+from constrained.regex.pattern_reader import NOT_REGULAR, QUANTIFIERS, PatternReader
 from constrained.regex.syntax import NOTHING, Anchor, AnchorKind, Look, Node
 from constrained.regex.unicode import (
     ASCII_DIGITS,
@@ -26,7 +26,6 @@ from constrained.regex.unicode import (
     python_digits,
     python_spaces,
     python_word,
-    unicode_property,
 )
 from constrained.regex.width import fixed_width
 
@@ -49,11 +48,6 @@ _OCTAL = frozenset("01234567")
 #: Until Python 3.14 ``\B`` does not match in an empty text.
 _ANCHORS = {"A": AnchorKind.START, "Z": AnchorKind.END, "b": AnchorKind.BOUNDARY,
             "B": AnchorKind.NOT_BOUNDARY if sys.version_info >= (3, 14) else AnchorKind.NOT_BOUNDARY_IN_TEXT}
-#: No count of more digits is worth converting: every limit is far below.
-_MAX_COUNT_DIGITS = 20
-_QUANTIFIERS = frozenset("*+?{")
-
-_NOT_REGULAR = "it needs memory of what a group matched, which no regular language has; write the alternatives out"
 
 
 def parse_python(pattern: str, limits: Limits | None = None) -> Node:
@@ -62,28 +56,10 @@ def parse_python(pattern: str, limits: Limits | None = None) -> Node:
     Raises RegexError (with the position) on a pattern that ``re.compile`` refuses or that is not regular, and
     GrammarLimitError beyond ``max_source_chars``, ``max_nesting`` or ``max_repeat``.
     """
-    return _Parser(pattern, limits or Limits()).parse()
+    return PythonParser(pattern, limits or Limits()).parse()
 
 
-class _Parser:
-    def __init__(self, pattern: str, limits: Limits) -> None:
-        if not isinstance(pattern, str):
-            raise RegexError(f"a pattern is a str, not {type(pattern).__name__}")
-        if len(pattern) > limits.max_source_chars:
-            raise GrammarLimitError("max_source_chars", limits.max_source_chars,
-                                    f"the pattern has {len(pattern)} characters")
-        self.pattern = pattern
-        self.at = 0
-        self.flags = 0
-        self.builder = TreeBuilder(limits)
-        self.names: set[str] = set()
-
-    def error(self, message: str, position: int, hint: str | None = None) -> RegexError:
-        return RegexError(message, pattern=self.pattern, position=position, hint=hint)
-
-    def peek(self) -> str:
-        return self.pattern[self.at] if self.at < len(self.pattern) else ""
-
+class PythonParser(PatternReader):
     # -- the loop over the pattern ------------------------------------------------------------------------
 
     def parse(self) -> Node:
@@ -137,7 +113,7 @@ class _Parser:
                 builder.charset(self.fold(normalise([(ord(char), ord(char))]), (), False))
         elif "\ud800" <= run <= "\udfff":
             builder.add(NOTHING)  # a lone surrogate has no UTF-8 form
-        elif len(run) > 1 and (self.flags & VERBOSE or self.peek() in _QUANTIFIERS):
+        elif len(run) > 1 and (self.flags & VERBOSE or self.peek() in QUANTIFIERS):
             builder.text(run[:-1])
             builder.text(run[-1])
         else:
@@ -159,12 +135,7 @@ class _Parser:
             if count is None or count.group() == "{}":
                 self.literal("{")
                 return
-            self.at = count.end()
-            low, comma, high = count.groups()
-            minimum = self.number(low, position) if low else 0
-            maximum = minimum if not comma else self.number(high, position) if high else None
-            if maximum is not None and maximum < minimum:
-                raise self.error("the least count is greater than the greatest", position, "swap the two numbers")
+            minimum, maximum = self.bounds(count, position)
         if builder.last in ("", "anchor"):
             raise self.error("nothing to repeat", position, f"escape it as \\{char} if it is meant as a character")
         if builder.last == "repeat":
@@ -175,13 +146,6 @@ class _Parser:
         else:
             mode = ""
         builder.quantify(minimum, maximum, mode, position)
-
-    def number(self, digits: str, position: int) -> int:
-        if len(digits.lstrip("0")) > _MAX_COUNT_DIGITS:
-            limits = self.builder.limits
-            raise GrammarLimitError("max_repeat", limits.max_repeat,
-                                    f"the repetition at position {position} counts to a number of {len(digits)} digits")
-        return int(digits[-_MAX_COUNT_DIGITS:])
 
     # -- groups -----------------------------------------------------------------------------------------------
 
@@ -220,9 +184,9 @@ class _Parser:
             self.name(">", position)
             builder.open(frame)
         elif char == "P" and self.peek() == "=":
-            raise self.error("a back-reference", position, _NOT_REGULAR)
+            raise self.error("a back-reference", position, NOT_REGULAR)
         elif char == "(":
-            raise self.error("a conditional group", position, _NOT_REGULAR)
+            raise self.error("a conditional group", position, NOT_REGULAR)
         elif char in _FLAGS or char in "-L":
             self.inline_flags(position, frame)
         else:
@@ -331,7 +295,7 @@ class _Parser:
         if char in _DIGITS and char != "0":
             digits = pattern[self.at : self.at + 3]
             if not (len(digits) == 3 and all(c in _OCTAL for c in digits)):
-                raise self.error("a back-reference", position, _NOT_REGULAR)
+                raise self.error("a back-reference", position, NOT_REGULAR)
             self.at += 3
             self.literal(self.octal(digits, position))
             return
@@ -382,19 +346,6 @@ class _Parser:
         if char in _LETTERS or char in _DIGITS:
             raise self.error(f"unknown escape \\{char}", position, f"write {char} if it is meant as a character")
         return char
-
-    def property(self, position: int) -> Ranges:
-        r"""``\p{name}``; ``at`` is on the p."""
-        end = self.pattern.find("}", self.at)
-        if self.pattern[self.at + 1 : self.at + 2] != "{" or end < 0:
-            raise self.error("\\p needs a property name in braces", position)
-        name = self.pattern[self.at + 2 : end]
-        ranges = unicode_property(name)
-        if ranges is None:
-            raise self.error(f"no exact table for the property {name[:40]!r}", position,
-                             "use a general category such as \\p{Lu} or a binary property such as \\p{ASCII}")
-        self.at = end + 1
-        return ranges
 
     # -- sets ---------------------------------------------------------------------------------------------------
 

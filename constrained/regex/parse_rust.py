@@ -16,7 +16,7 @@ from constrained.limits import Limits
 from constrained.regex.builder import TreeBuilder
 from constrained.regex.charset import Ranges, complement, intersection, normalise, union
 from constrained.regex.folding import ecma_closure
-from constrained.regex.parse_python import IGNORE_CASE, VERBOSE, _Parser
+from constrained.regex.parse_python import IGNORE_CASE, VERBOSE, PythonParser
 from constrained.regex.syntax import Anchor, AnchorKind, Node
 from constrained.regex.unicode import unicode_property
 
@@ -60,7 +60,7 @@ def _known(ranges: Ranges) -> Ranges:
     return intersection(ranges, unicode_property("Assigned") or ())
 
 
-class _RustParser(_Parser):
+class _RustParser(PythonParser):
     def __init__(self, pattern: str, limits: Limits) -> None:
         super().__init__(pattern, limits)
         self.builder = _Builder(limits)

@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Annotated, Any, get_args, get_origin
 
 from constrained.api.grammar import Grammar
-from constrained.engine.captures import CaptureGraph, has_captures
+from constrained.engine.capture_graph import CaptureGraph, has_captures
 from constrained.errors import GrammarError, UnsupportedSchemaError, echo
 from constrained.frontends.json_schema.captured import captured_rules
 from constrained.frontends.json_schema.coverage import CoverageReport, coverage

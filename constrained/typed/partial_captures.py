@@ -24,7 +24,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from constrained.engine.captures import CaptureGraph, CaptureSpan, CaptureTracker
+from constrained.engine.capture_graph import CaptureGraph
+from constrained.engine.captures import CaptureSpan, CaptureTracker
 from constrained.errors import GrammarLimitError
 from constrained.frontends.json_schema.captured import KEY
 from constrained.typed.partial import MISSING

@@ -15,7 +15,7 @@ from constrained.frontends.json_schema.numbers import NumberShape
 from constrained.frontends.json_schema.objects import ObjectShape
 from constrained.frontends.json_schema.strings import StringShape
 from constrained.limits import Limits
-from constrained.regex.dfa import DEAD, Dfa
+from constrained.regex.dfa import DEAD, Dfa, topological_order
 
 __all__ = ["at_least", "strings_at_least", "texts_at_least"]
 
@@ -70,28 +70,17 @@ def texts_at_least(dfa: Dfa, most: int) -> int:
     """The number of texts of a trimmed automaton, up to ``most``."""
     if not dfa.accepting:
         return 0
+    order = topological_order(dfa)
+    if order is None:
+        return most  # a loop: no end of texts
     sizes = [sum(last - first + 1 for first, last in ranges) for ranges in dfa.classes]
-    entered = [0] * len(dfa.rows)
-    for row in dfa.rows:
-        for target in row:
-            if target != DEAD:
-                entered[target] += 1
     ways = [0] * len(dfa.rows)
     ways[0] = 1
-    ready = [0] if entered[0] == 0 else []
-    done = total = 0
-    while ready:
-        state = ready.pop()
-        done += 1
-        if state in dfa.accepting:
-            total += ways[state]
+    for state in order:
         for size, target in zip(sizes, dfa.rows[state], strict=True):
             if target != DEAD:
                 ways[target] = min(ways[target] + ways[state] * size, most)
-                entered[target] -= 1
-                if entered[target] == 0:
-                    ready.append(target)
-    return most if done < len(dfa.rows) else min(total, most)  # a state left over lies behind a loop: no end of texts
+    return min(sum(ways[state] for state in dfa.accepting), most)
 
 
 def _arrays(normaliser: Normaliser, shape: ArrayShape, most: int, strict: bool, depth: int) -> int:

@@ -1,0 +1,357 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""What a set of positions does: with bytes, with the rules that it calls, in the regions where it stands.
+
+Data, all of it found when it is first asked for
+    step       ``d_rows[d_row[d] + class]``: the det after a byte of that class within the rule, 0 none, -1 unknown
+    firsts     ``firsts[d_first[d] ..]``: eight words of bits, the byte classes that the det reads itself
+    calls      ``calls[d_call[d] ..]``: ``d_ncall[d]`` pairs (rule, det to return to)
+    split      ``split[d_split[d] ..]``: the det by regions, see ``split_det``
+    tr_*       scratch: a stack of triples to sort and group, shared with ``kernel.stacks``
+
+A ``Dets`` knows no stacks: ``kernel.stacks`` puts dets on them.
+Cost: a known step is two loads, a new one 100-200 ns.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.constrained.kernel.hashing import bit, sort_triples
+    from cython.cimports.constrained.kernel.memo import Memo
+    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from cython.cimports.constrained.kernel.position_sets import PositionSets
+else:
+    from constrained.kernel.hashing import bit, sort_triples
+    from constrained.kernel.memo import Memo
+    from constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from constrained.kernel.position_sets import PositionSets
+
+
+@cython.cclass
+class Dets(PositionSets):
+    """The dets of one lowered grammar. See the module docstring."""
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            self._drop_dets()
+            drop_int(self.tr_p)
+            drop_int(self.tr_c)
+            drop_int(self.tr_n)
+
+    else:
+
+        def __new__(cls, *args):
+            self = PositionSets.__new__(cls)
+            for name in _COUNTERS:
+                setattr(self, name, 0)
+            for name in _POINTERS:
+                setattr(self, name, None)
+            return self
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _drop_dets(self) -> cython.void:
+        self.d_rows = drop_int(self.d_rows)
+        self.firsts = drop_int(self.firsts)
+        self.calls = drop_int(self.calls)
+        self.split = drop_int(self.split)
+        self.d_rows_cap = 0
+        self.firsts_cap = 0
+        self.calls_cap = 0
+        self.split_cap = 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def forget_dets(self) -> cython.int:
+        """Begin an epoch: forget the sets and what they do."""
+        self._drop_dets()
+        self.d_rows_len = 0
+        self.firsts_len = 0
+        self.calls_len = 0
+        self.split_len = 0
+        self.tr_len = 0
+        if self.memo is None:
+            self.memo = Memo()
+        self.memo.clear()
+        self.forget_sets()
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def bytes_of_dets(self) -> cython.longlong:
+        """Bytes held by the tables of sets and these, capacity counted."""
+        return self.bytes_of_sets() + 4 * (cython.cast(cython.longlong, self.d_rows_cap) + self.firsts_cap
+                                           + self.calls_cap + self.split_cap + 4 * self.memo.size)
+
+    # ---- bytes -------------------------------------------------------------------------------------------
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def det_step(self, d: cython.int, k: cython.int) -> cython.int:
+        """The det after a byte of class ``k`` within the rule, 0 if there is none."""
+        i: cython.int
+        j: cython.int
+        p: cython.int
+        b: cython.int
+        n: cython.int = 0
+        row: cython.int = self.d_row[d]
+        if row < 0:
+            row = self.d_rows_len
+            if row + self.n_classes > self.d_rows_cap:
+                self.d_rows_cap = (row + self.n_classes) * 2
+                self.d_rows = grow_int(self.d_rows, self.d_rows_cap)
+                if not self.d_rows:
+                    out_of_memory()
+            for i in range(self.n_classes):
+                self.d_rows[row + i] = -1
+            self.d_rows_len = row + self.n_classes
+            self.d_row[d] = row
+        if self.d_rows[row + k] >= 0:
+            return self.d_rows[row + k]
+        b = self.cls_rep[k]
+        for i in range(self.d_len[d]):
+            p = self.d_pool[self.d_off[d] + i]
+            for j in range(self.p_off[4 * p], self.p_off[4 * p + 1]):
+                if self.e_a[j] <= b and b <= self.e_b[j]:
+                    self.need_buf(n + 1)
+                    self.buf[n] = self.e_to[j]
+                    n += 1
+        if n > 0:
+            n = self.closure(n)
+            n = self.intern_det(n)
+        self.d_rows[row + k] = n
+        return n
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def det_row(self, d: cython.int) -> cython.int:
+        """Where ``d_rows`` holds the steps of ``d``, all of them found."""
+        i: cython.int
+        k: cython.int
+        t: cython.int
+        b: cython.int
+        p: cython.int
+        row: cython.int
+        self.det_step(d, 0)
+        row = self.d_row[d]
+        if self.d_len[d] != 1:
+            for k in range(self.n_classes):
+                if self.d_rows[row + k] < 0:
+                    self.det_step(d, k)
+            return row
+        p = self.d_pool[self.d_off[d]]
+        for i in range(self.p_off[4 * p], self.p_off[4 * p + 1]):
+            t = -1
+            for b in range(self.e_a[i], self.e_b[i] + 1):
+                k = row + self.cls[b]
+                if self.d_rows[k] < 0:
+                    if t < 0:  # another edge may read the same bytes, so it is asked for by class
+                        t = self.det_step(d, self.cls[b])
+                        if self._overlap(p):
+                            t = -1
+                    else:
+                        self.d_rows[k] = t
+        for k in range(row, row + self.n_classes):
+            if self.d_rows[k] < 0:
+                self.d_rows[k] = 0
+        return row
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _overlap(self, p: cython.int) -> cython.bint:
+        """Whether two edges of a position read the same byte; they are sorted where they do not."""
+        i: cython.int
+        for i in range(self.p_off[4 * p] + 1, self.p_off[4 * p + 1]):
+            if self.e_a[i] <= self.e_b[i - 1]:
+                return True
+        return False
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def byte_det(self, d: cython.int) -> cython.int:
+        """The subset that reads bytes itself."""
+        i: cython.int
+        p: cython.int
+        n: cython.int = 0
+        r: cython.int
+        if not self.d_flags[d] & 12:
+            return d
+        r = self.memo.get(10, d, 0)
+        if r == -2:
+            self.need_buf(self.d_len[d])
+            for i in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
+                p = self.d_pool[i]
+                if self.p_off[4 * p] != self.p_off[4 * p + 1]:
+                    self.buf[n] = p
+                    n += 1
+            r = self.intern_det(n)
+            self.memo.put(10, d, 0, r)
+        return r
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def det_first(self, d: cython.int) -> cython.int:
+        """Where ``firsts`` holds eight words of bits: the byte classes ``d`` can read itself."""
+        i: cython.int
+        j: cython.int
+        k: cython.int
+        b: cython.int
+        p: cython.int
+        at: cython.int = self.firsts_len
+        if self.d_first[d] >= 0:
+            return self.d_first[d]
+        if at + 8 > self.firsts_cap:
+            self.firsts_cap = 512 if self.firsts_cap == 0 else self.firsts_cap * 2
+            self.firsts = grow_int(self.firsts, self.firsts_cap)
+            if not self.firsts:
+                out_of_memory()
+        for i in range(8):
+            self.firsts[at + i] = 0
+        for i in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
+            p = self.d_pool[i]
+            for j in range(self.p_off[4 * p], self.p_off[4 * p + 1]):
+                for b in range(self.e_a[j], self.e_b[j] + 1):
+                    k = self.cls[b]
+                    self.firsts[at + (k >> 5)] = self.firsts[at + (k >> 5)] | bit(k & 31)
+        self.d_first[d] = at
+        self.firsts_len = at + 8
+        return at
+
+    # ---- calls and regions -------------------------------------------------------------------------------
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def add_triple(self, p: cython.int, c: cython.int, n: cython.int) -> cython.int:
+        i: cython.int = self.tr_len
+        if i >= self.tr_cap:
+            self.tr_cap = 256 if self.tr_cap == 0 else self.tr_cap * 2
+            self.tr_p = grow_int(self.tr_p, self.tr_cap)
+            self.tr_c = grow_int(self.tr_c, self.tr_cap)
+            self.tr_n = grow_int(self.tr_n, self.tr_cap)
+            if not (self.tr_p and self.tr_c and self.tr_n):
+                out_of_memory()
+        self.tr_p[i] = p
+        self.tr_c[i] = c
+        self.tr_n[i] = n
+        self.tr_len = i + 1
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def det_calls(self, d: cython.int) -> cython.int:
+        """Where ``calls`` lists the pairs (rule, det to return to) of ``d``; ``d_ncall[d]`` of them."""
+        i: cython.int
+        j: cython.int
+        q: cython.int
+        p: cython.int
+        n: cython.int = 0
+        k: cython.int
+        tb: cython.int = self.tr_len
+        if self.d_call[d] >= 0:
+            return self.d_call[d]
+        for i in range(self.d_len[d]):
+            p = self.d_pool[self.d_off[d] + i]
+            for j in range(self.p_off[4 * p + 2], self.p_off[4 * p + 3]):
+                self.add_triple(self.e_a[j], self.e_to[j], 0)
+        sort_triples(self.tr_p, self.tr_c, self.tr_n, tb, self.tr_len)
+        self.d_call[d] = self.calls_len
+        i = tb
+        while i < self.tr_len:
+            k = self.tr_p[i]
+            n = 0
+            while i < self.tr_len and self.tr_p[i] == k:
+                self.need_buf(n + 1)
+                self.buf[n] = self.tr_c[i]
+                n += 1
+                i += 1
+            n = self.closure(n)
+            q = self.intern_det(n)
+            if self.calls_len + 2 > self.calls_cap:
+                self.calls_cap = 64 if self.calls_cap == 0 else self.calls_cap * 2
+                self.calls = grow_int(self.calls, self.calls_cap)
+                if not self.calls:
+                    out_of_memory()
+            self.calls[self.calls_len] = k
+            self.calls[self.calls_len + 1] = q
+            self.calls_len += 2
+            self.d_ncall[d] += 1
+        self.tr_len = tb
+        return self.d_call[d]
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def split_det(self, d: cython.int) -> cython.int:
+        """Where ``split`` holds ``d`` by regions: (rest, number of parts, then region and det for each part)."""
+        i: cython.int
+        j: cython.int
+        p: cython.int
+        n: cython.int = 0
+        at: cython.int
+        tb: cython.int
+        if self.d_split[d] >= 0:
+            return self.d_split[d]
+        tb = self.tr_len
+        for i in range(self.d_len[d]):
+            p = self.d_pool[self.d_off[d] + i]
+            if self.p_off[4 * p] != self.p_off[4 * p + 1]:
+                self.add_triple(self.p_region[p], p, 0)
+        sort_triples(self.tr_p, self.tr_c, self.tr_n, tb, self.tr_len)
+        at = self.split_len
+        if at + 2 + 2 * (self.tr_len - tb) > self.split_cap:
+            self.split_cap = (at + 2 + 2 * (self.tr_len - tb)) * 2 + 256
+            self.split = grow_int(self.split, self.split_cap)
+            if not self.split:
+                out_of_memory()
+        self.split[at] = 0
+        self.split[at + 1] = 0
+        self.split_len = at + 2
+        i = tb
+        while i < self.tr_len:
+            p = self.tr_p[i]
+            n = 0
+            while i < self.tr_len and self.tr_p[i] == p:
+                self.need_buf(n + 1)
+                self.buf[n] = self.tr_c[i]
+                n += 1
+                i += 1
+            j = self.intern_det(n)
+            if p == 0:
+                self.split[at] = j
+            else:
+                self.split[self.split_len] = p
+                self.split[self.split_len + 1] = j
+                self.split_len += 2
+                self.split[at + 1] += 1
+        self.tr_len = tb
+        self.d_split[d] = at
+        return at
+
+
+# Uncompiled, attributes do not exist until they are set; compiled, dets.pxd declares them.
+_COUNTERS = """
+d_rows_len d_rows_cap firsts_len firsts_cap calls_len calls_cap split_len split_cap tr_len tr_cap
+""".split()
+_POINTERS = "memo d_rows firsts calls split tr_p tr_c tr_n".split()

@@ -1,0 +1,3 @@
+from constrained.kernel.position_sets import PositionSets
+
+class Dets(PositionSets): ...

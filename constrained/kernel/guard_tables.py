@@ -1,0 +1,87 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""The tables of ``engine.guards`` as the automaton reads them, and the stack of questions about them.
+
+A *pending id* is a set of guards that are open, with how far each has read; 0 is none.
+
+    may_end[c]                       the text may end while ``c`` is pending
+    step[c * n_classes + k]          the pending id after a byte of class ``k``; negative: what stands under it is dead
+    join[c * n_pending + d]          both are pending; negative: they were not expected to meet
+    pair_position[i], pair_pending[i]   the pairs (position, pending id) that the survey has met
+    outs[out_offsets[i] .. out_offsets[i + 1]]   with which pending ids the rule can end that is read from ``i``: a
+                                     position with nothing pending, or ``n_positions + j`` for pair ``j``
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.constrained.kernel.memory import copy_ints, drop_int, grow_int, out_of_memory
+else:
+    from constrained.kernel.memory import copy_ints, drop_int, grow_int, out_of_memory
+
+
+@cython.final
+@cython.cclass
+class GuardTables:
+    """See the module docstring. Without guards there is one pending id, 0, and no table."""
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            drop_int(self.may_end)
+            drop_int(self.step)
+            drop_int(self.join)
+            drop_int(self.pair_position)
+            drop_int(self.pair_pending)
+            drop_int(self.out_offsets)
+            drop_int(self.outs)
+            drop_int(self.todo_c)
+            drop_int(self.todo_n)
+
+    else:
+
+        def __new__(cls, *args):
+            self = object.__new__(cls)
+            self.may_end = self.step = self.join = self.pair_position = self.pair_pending = None
+            self.out_offsets = self.outs = self.todo_c = self.todo_n = None
+            self.todo_cap = self.n_todo = 0
+            return self
+
+    def __init__(self, guards):
+        """``guards``: the tables of ``engine.guards``, or None."""
+        self.n_pending = 1
+        self.n_pairs = 0
+        if guards is None:
+            return
+        self.n_pending = guards.n_pending
+        self.n_pairs = len(guards.pair_position)
+        self.may_end = copy_ints(self.may_end, guards.may_end)
+        self.step = copy_ints(self.step, guards.step)
+        self.join = copy_ints(self.join, guards.join)
+        self.pair_position = copy_ints(self.pair_position, guards.pair_position)
+        self.pair_pending = copy_ints(self.pair_pending, guards.pair_pending)
+        self.out_offsets = copy_ints(self.out_offsets, guards.out_offsets)
+        self.outs = copy_ints(self.outs, guards.outs)
+        if not (self.may_end and self.step and self.join and self.pair_position and self.pair_pending
+                and self.out_offsets and self.outs):
+            out_of_memory()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def push(self, c: cython.int, n: cython.int) -> cython.int:
+        """Ask whether the stacks ``n`` live under ``c``, before what waits for it (see ``kernel.pending``)."""
+        if self.n_todo >= self.todo_cap:
+            self.todo_cap = 64 if self.todo_cap == 0 else self.todo_cap * 2
+            self.todo_c = grow_int(self.todo_c, self.todo_cap)
+            self.todo_n = grow_int(self.todo_n, self.todo_cap)
+            if not (self.todo_c and self.todo_n):
+                out_of_memory()
+        self.todo_c[self.n_todo] = c
+        self.todo_n[self.n_todo] = n
+        self.n_todo += 1
+        return 0

@@ -1,0 +1,17 @@
+cimport cython
+
+@cython.final
+cdef class Memo:
+    cdef int size
+    cdef int count
+    cdef int* kinds
+    cdef int* a
+    cdef int* b
+    cdef int* values
+    cdef int clear(self) except -1 nogil
+    cdef void _drop(self) noexcept nogil
+    cdef int _make(self, int size) except -1 nogil
+    cdef int get(self, int kind, int a, int b) except -1 nogil
+    cdef int put(self, int kind, int a, int b, int value) except -1 nogil
+    cdef int _grow(self) except -1 nogil
+    cdef void _store(self, int kind, int a, int b, int value) noexcept nogil

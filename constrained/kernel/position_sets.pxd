@@ -1,0 +1,89 @@
+cimport cython
+
+from constrained.kernel.program cimport Program
+
+cdef int END_DET
+cdef int HOLE_DET
+cdef long long FAR
+cdef int GUARD
+cdef int BUDGET
+
+cdef class PositionSets:
+    cdef readonly Program program
+    cdef int n_positions
+    cdef int n_rules
+    cdef int n_loops
+    cdef int n_classes
+    cdef int generation
+    cdef int d_count
+    cdef int d_cap
+    cdef int d_pool_len
+    cdef int d_pool_cap
+    cdef int d_table_size
+    cdef int buf_cap
+    cdef int* p_off
+    cdef int* e_a
+    cdef int* e_b
+    cdef int* e_to
+    cdef int* p_accept
+    cdef int* p_loop
+    cdef int* p_region
+    cdef int* r_start
+    cdef int* r_order
+    cdef int* l_pos
+    cdef int* l_rule
+    cdef int* l_min
+    cdef int* l_max
+    cdef int* l_next
+    cdef int* l_region
+    cdef int* l_items
+    cdef int* l_sep
+    cdef int* l_bare
+    cdef int* l_required
+    cdef int* i_rule
+    cdef int* i_required
+    cdef int* i_cheap
+    cdef int* cls
+    cdef int* cls_rep
+    cdef long long* p_min
+    cdef long long* r_min
+    cdef int* l_det
+    cdef int* l_next_det
+    cdef int* r_det
+    cdef int* mark
+    cdef int* d_off
+    cdef int* d_len
+    cdef int* d_flags
+    cdef int* d_core
+    cdef int* d_loop
+    cdef int* d_row
+    cdef int* d_call
+    cdef int* d_ncall
+    cdef int* d_first
+    cdef int* d_split
+    cdef int* d_pool
+    cdef int* d_table
+    cdef int* buf
+    cdef long long* d_min
+    cdef int load_program(self, Program program) except -1
+    cdef void _drop_sets(self) noexcept nogil
+    cdef int forget_sets(self) except -1
+    cdef long long bytes_of_sets(self) noexcept nogil
+    @cython.final
+    cdef int need_buf(self, int n) except -1 nogil
+    @cython.final
+    cdef int closure(self, int n) except -1 nogil
+    @cython.final
+    cdef int intern_det(self, int n) except -1 nogil
+    @cython.final
+    cdef int _need_det(self, int n) except -1 nogil
+    @cython.final
+    cdef int _rehash_dets(self) except -1 nogil
+    @cython.final
+    cdef int core_of(self, int d) except -1 nogil
+    @cython.final
+    cdef int loop_det(self, int loop) except -1 nogil
+    @cython.final
+    cdef int rule_det(self, int rule) except -1 nogil
+    @cython.final
+    cdef int next_det(self, int loop) except -1 nogil

@@ -1,0 +1,417 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""Interned sets of positions of one lowered grammar.
+
+Data
+    position   a point of a rule, with edges: bytes ``lo..hi``, epsilon, call of a rule, token set; or a loop, a guard
+               or a text with a budget. Made by ``engine.lowering``, laid out as ``kernel.program`` says; immutable.
+               1 is END, 2 is HOLE.
+    det        an interned, sorted, epsilon-closed set of positions that share one stack below them:
+               ``d_pool[d_off[d] .. + d_len[d]]``. 0 is the empty one. ``d_flags``: 1 it accepts (its rule may end),
+               2 reads bytes, 4 calls rules, 8 reads token sets, 16 stands at a loop. ``d_core``: the subset with
+               edges, -1 while unknown; ``d_loop``: the loop that it is, or -1; ``d_min``: fewest bytes to the rule's
+               end.
+    buf        scratch: positions on their way to become a det.
+
+What bytes do with dets is the next layer, ``kernel.dets``, which also owns what this one sets to "unknown" there.
+Cost: a det is made in about 100 ns and 5 ns a position; a known one is one look into the table.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.constrained.kernel.hashing import mix, sort_ints
+    from cython.cimports.constrained.kernel.memory import drop_int, drop_long, grow_int, grow_long, out_of_memory
+    from cython.cimports.constrained.kernel.program import Program
+else:
+    from constrained.kernel.hashing import mix, sort_ints
+    from constrained.kernel.memory import drop_int, drop_long, grow_int, grow_long, out_of_memory
+
+END_DET = cython.declare(cython.int, 1)
+HOLE_DET = cython.declare(cython.int, 2)
+FAR = cython.declare(cython.longlong, 1 << 60)
+GUARD = cython.declare(cython.int, -3)
+BUDGET = cython.declare(cython.int, -5)
+
+
+@cython.cclass
+class PositionSets:
+    """The sets of one lowered grammar. See the module docstring."""
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            self._drop_sets()
+            drop_int(self.d_table)
+            drop_int(self.l_det)
+            drop_int(self.l_next_det)
+            drop_int(self.r_det)
+            drop_int(self.mark)
+            drop_int(self.buf)
+
+    else:
+
+        def __new__(cls, *args):
+            self = object.__new__(cls)
+            for name in _COUNTERS:
+                setattr(self, name, 0)
+            for name in _POINTERS:
+                setattr(self, name, None)
+            return self
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def load_program(self, program: Program) -> cython.int:
+        """Read the program's arrays where they are."""
+        i: cython.int
+        self.program = program
+        self.n_positions = program.n_positions
+        self.n_rules = program.n_rules
+        self.n_loops = program.n_loops
+        self.n_classes = program.n_classes
+        self.p_off = program.p_off
+        self.e_a = program.e_a
+        self.e_b = program.e_b
+        self.e_to = program.e_to
+        self.p_accept = program.p_accept
+        self.p_loop = program.p_loop
+        self.p_region = program.p_region
+        self.p_min = program.p_min
+        self.r_start = program.r_start
+        self.r_order = program.r_order
+        self.r_min = program.r_min
+        self.l_pos = program.l_pos
+        self.l_rule = program.l_rule
+        self.l_min = program.l_min
+        self.l_max = program.l_max
+        self.l_next = program.l_next
+        self.l_region = program.l_region
+        self.l_items = program.l_items
+        self.l_sep = program.l_sep
+        self.l_bare = program.l_bare
+        self.l_required = program.l_required
+        self.i_rule = program.i_rule
+        self.i_required = program.i_required
+        self.i_cheap = program.i_cheap
+        self.cls = program.cls
+        self.cls_rep = program.cls_rep
+        self.mark = grow_int(self.mark, self.n_positions + 1)
+        self.l_det = grow_int(self.l_det, self.n_loops + 1)
+        self.l_next_det = grow_int(self.l_next_det, self.n_loops + 1)
+        self.r_det = grow_int(self.r_det, self.n_rules + 1)
+        if not (self.mark and self.l_det and self.l_next_det and self.r_det):
+            out_of_memory()
+        for i in range(self.n_positions):
+            self.mark[i] = 0
+        self.generation = 0
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _drop_sets(self) -> cython.void:
+        """Give back what an epoch has grown, so that the next one starts small."""
+        self.d_off = drop_int(self.d_off)
+        self.d_len = drop_int(self.d_len)
+        self.d_flags = drop_int(self.d_flags)
+        self.d_core = drop_int(self.d_core)
+        self.d_loop = drop_int(self.d_loop)
+        self.d_row = drop_int(self.d_row)
+        self.d_call = drop_int(self.d_call)
+        self.d_ncall = drop_int(self.d_ncall)
+        self.d_first = drop_int(self.d_first)
+        self.d_split = drop_int(self.d_split)
+        self.d_min = drop_long(self.d_min)
+        self.d_pool = drop_int(self.d_pool)
+        self.d_cap = 0
+        self.d_pool_cap = 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def forget_sets(self) -> cython.int:
+        """Begin an epoch: the empty det, END and HOLE are all there is."""
+        i: cython.int
+        self._drop_sets()
+        self.d_count = 0
+        self.d_pool_len = 0
+        self.d_table_size = 256
+        self.d_table = grow_int(drop_int(self.d_table), self.d_table_size)
+        if not self.d_table:
+            out_of_memory()
+        for i in range(self.d_table_size):
+            self.d_table[i] = -1
+        for i in range(self.n_loops):
+            self.l_det[i] = -1
+            self.l_next_det[i] = -1
+        for i in range(self.n_rules):
+            self.r_det[i] = -1
+        self.need_buf(64)
+        self.intern_det(0)
+        self.buf[0] = END_DET
+        self.intern_det(1)
+        self.buf[0] = HOLE_DET
+        self.intern_det(1)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def bytes_of_sets(self) -> cython.longlong:
+        """Bytes held by the tables, capacity counted; those as large as the program are not."""
+        return 4 * (12 * cython.cast(cython.longlong, self.d_cap) + self.d_pool_cap + self.d_table_size)
+
+    # ---- interning ---------------------------------------------------------------------------------------
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def need_buf(self, n: cython.int) -> cython.int:
+        if n > self.buf_cap:
+            self.buf_cap = n * 2
+            self.buf = grow_int(self.buf, self.buf_cap)
+            if not self.buf:
+                out_of_memory()
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def closure(self, n: cython.int) -> cython.int:
+        """Replace the seeds ``buf[:n]`` by their sorted epsilon closure; returns its size.
+
+        Positions with nothing but epsilon edges are left out, so that equal behaviour gives equal sets.
+        """
+        gen: cython.int
+        i: cython.int
+        j: cython.int
+        p: cython.int
+        q: cython.int
+        count: cython.int = 0
+        kept: cython.int = 0
+        self.generation += 1
+        gen = self.generation
+        for i in range(n):
+            p = self.buf[i]
+            if self.mark[p] != gen:
+                self.mark[p] = gen
+                self.buf[count] = p
+                count += 1
+        i = 0
+        while i < count:
+            p = self.buf[i]
+            i += 1
+            for j in range(self.p_off[4 * p + 1], self.p_off[4 * p + 2]):
+                q = self.e_to[j]
+                if self.mark[q] != gen:
+                    self.mark[q] = gen
+                    self.need_buf(count + 1)
+                    self.buf[count] = q
+                    count += 1
+        for i in range(count):
+            p = self.buf[i]
+            if (
+                self.p_accept[p]
+                or self.p_loop[p] >= 0
+                or self.p_off[4 * p] != self.p_off[4 * p + 1]
+                or self.p_off[4 * p + 2] != self.p_off[4 * p + 4]
+            ):
+                self.buf[kept] = p
+                kept += 1
+        sort_ints(self.buf, 0, kept)
+        return kept
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def intern_det(self, n: cython.int) -> cython.int:
+        """The id of the sorted set ``buf[:n]``."""
+        h: cython.ulonglong = 1469598103
+        i: cython.int
+        j: cython.int
+        p: cython.int
+        d: cython.int
+        off: cython.int
+        flags: cython.int = 0
+        least: cython.longlong = FAR
+        same: cython.bint
+        for i in range(n):
+            h = mix(h, self.buf[i])
+        j = cython.cast(cython.int, h & (self.d_table_size - 1))
+        while self.d_table[j] >= 0:
+            d = self.d_table[j]
+            if self.d_len[d] == n:
+                off = self.d_off[d]
+                same = True
+                for i in range(n):
+                    if self.d_pool[off + i] != self.buf[i]:
+                        same = False
+                        break
+                if same:
+                    return d
+            j = (j + 1) & (self.d_table_size - 1)
+        d = self.d_count
+        self._need_det(n)
+        off = self.d_pool_len
+        for i in range(n):
+            p = self.buf[i]
+            self.d_pool[off + i] = p
+            if self.p_accept[p]:
+                flags |= 1
+            if self.p_off[4 * p] != self.p_off[4 * p + 1]:
+                flags |= 2
+            if self.p_off[4 * p + 2] != self.p_off[4 * p + 3]:
+                flags |= 4
+            if self.p_off[4 * p + 3] != self.p_off[4 * p + 4]:
+                flags |= 8
+            if self.p_loop[p] >= 0:
+                flags |= 16
+            if self.p_min[p] < least:
+                least = self.p_min[p]
+        self.d_off[d] = off
+        self.d_len[d] = n
+        self.d_flags[d] = flags
+        self.d_core[d] = -1
+        self.d_loop[d] = self.p_loop[self.buf[0]] if n == 1 else -1
+        self.d_row[d] = -1
+        self.d_call[d] = -1
+        self.d_ncall[d] = 0
+        self.d_first[d] = -1
+        self.d_split[d] = -1
+        self.d_min[d] = least
+        self.d_pool_len = off + n
+        self.d_count = d + 1
+        self.d_table[j] = d
+        if self.d_count * 2 >= self.d_table_size:
+            self._rehash_dets()
+        return d
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _need_det(self, n: cython.int) -> cython.int:
+        if self.d_count >= self.d_cap:
+            self.d_cap = 64 if self.d_cap == 0 else self.d_cap * 2
+            self.d_off = grow_int(self.d_off, self.d_cap)
+            self.d_len = grow_int(self.d_len, self.d_cap)
+            self.d_flags = grow_int(self.d_flags, self.d_cap)
+            self.d_core = grow_int(self.d_core, self.d_cap)
+            self.d_loop = grow_int(self.d_loop, self.d_cap)
+            self.d_row = grow_int(self.d_row, self.d_cap)
+            self.d_call = grow_int(self.d_call, self.d_cap)
+            self.d_ncall = grow_int(self.d_ncall, self.d_cap)
+            self.d_first = grow_int(self.d_first, self.d_cap)
+            self.d_split = grow_int(self.d_split, self.d_cap)
+            self.d_min = grow_long(self.d_min, self.d_cap)
+            if not (
+                self.d_off and self.d_len and self.d_flags and self.d_core and self.d_loop and self.d_row
+                and self.d_call and self.d_ncall and self.d_first and self.d_split and self.d_min
+            ):
+                out_of_memory()
+        if self.d_pool_len + n > self.d_pool_cap:
+            self.d_pool_cap = (self.d_pool_len + n) * 2 + 256
+            self.d_pool = grow_int(self.d_pool, self.d_pool_cap)
+            if not self.d_pool:
+                out_of_memory()
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _rehash_dets(self) -> cython.int:
+        h: cython.ulonglong
+        d: cython.int
+        i: cython.int
+        j: cython.int
+        self.d_table_size = self.d_table_size * 2
+        self.d_table = grow_int(self.d_table, self.d_table_size)
+        if not self.d_table:
+            out_of_memory()
+        for i in range(self.d_table_size):
+            self.d_table[i] = -1
+        for d in range(self.d_count):
+            h = 1469598103
+            for i in range(self.d_len[d]):
+                h = mix(h, self.d_pool[self.d_off[d] + i])
+            j = cython.cast(cython.int, h & (self.d_table_size - 1))
+            while self.d_table[j] >= 0:
+                j = (j + 1) & (self.d_table_size - 1)
+            self.d_table[j] = d
+        return 0
+
+    # ---- sets that have a name ---------------------------------------------------------------------------
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def core_of(self, d: cython.int) -> cython.int:
+        """The subset with edges: no loops, and nothing that can only return."""
+        i: cython.int
+        p: cython.int
+        n: cython.int = 0
+        if self.d_core[d] < 0:
+            self.need_buf(self.d_len[d])
+            for i in range(self.d_len[d]):
+                p = self.d_pool[self.d_off[d] + i]
+                if self.p_loop[p] < 0 and (
+                    p <= HOLE_DET
+                    or self.p_off[4 * p] != self.p_off[4 * p + 1]
+                    or self.p_off[4 * p + 2] != self.p_off[4 * p + 4]
+                ):
+                    self.buf[n] = p
+                    n += 1
+            n = self.intern_det(n)
+            self.d_core[d] = n
+        return self.d_core[d]
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def loop_det(self, loop: cython.int) -> cython.int:
+        """The det that stands for "inside counted loop ``loop``" in elements."""
+        if self.l_det[loop] < 0:
+            self.buf[0] = self.l_pos[loop]
+            self.l_det[loop] = self.intern_det(1)
+        return self.l_det[loop]
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def rule_det(self, rule: cython.int) -> cython.int:
+        """The det at the start of ``rule``."""
+        if self.r_det[rule] < 0:
+            self.buf[0] = self.r_start[rule]
+            self.r_det[rule] = self.intern_det(self.closure(1))
+        return self.r_det[rule]
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def next_det(self, loop: cython.int) -> cython.int:
+        """The det behind loop (or guard) ``loop``."""
+        if self.l_next_det[loop] < 0:
+            self.buf[0] = self.l_next[loop]
+            self.l_next_det[loop] = self.intern_det(self.closure(1))
+        return self.l_next_det[loop]
+
+
+# Uncompiled, attributes do not exist until they are set; compiled, position_sets.pxd declares them.
+_COUNTERS = """
+n_positions n_rules n_loops n_classes generation d_count d_cap d_pool_len d_pool_cap d_table_size buf_cap
+""".split()
+_POINTERS = """
+l_det l_next_det r_det mark d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_min d_pool d_table
+buf
+""".split()

@@ -1,0 +1,5 @@
+from constrained.kernel.program import Program
+
+class PositionSets:
+    @property
+    def program(self) -> Program: ...

@@ -1,0 +1,531 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""Interned sets of stacks, in canonical form: the states of the automaton.
+
+Data
+    node       an interned, sorted list of elements ``(det, count, tail)``: the stacks whose top is one of the det's
+               positions and whose rest is one of the stacks of node ``tail``. 0 is no stack at all (the dead state), 1
+               the one that is END, 2 the one that is HOLE, which stands for any stack.
+    count      of an element: the rounds of a counted loop, the register of a set loop (``kernel.registers``), the
+               tokens of a budget, the pending id of a guard; else 0.
+    it_*       elements under construction, as a stack: a node is made of ``it[base:]``.
+
+Canonical form (without it equal states get different ints and every cache starves)
+    - A node is closed under returning: where a det accepts, the elements of its tail are in the node too, and what has
+      nothing left but to return is dropped (so right recursion runs in constant stack).
+    - Each position, or (loop, count), occurs in one element only; where two stacks share the top their tails are
+      united, recursively (an explicit stack and a memo, no native recursion).
+    - Elements with equal tails are one element.
+
+    ``kernel.unions`` has the union of two nodes.
+
+Where there are guards, ``canonical`` drops the elements that every continuation kills (``kernel.pending``).
+
+Cost: most nodes are found by ``push`` or ``unite`` in the memo; a new one is made in 50-300 ns an element.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.constrained.kernel.dets import Dets
+    from cython.cimports.constrained.kernel.guard_tables import GuardTables
+    from cython.cimports.constrained.kernel.hashing import mix, sort_triples
+    from cython.cimports.constrained.kernel.memory import drop_int, drop_long, grow_int, grow_long, out_of_memory
+    from cython.cimports.constrained.kernel.pending import drop_dead, enter_guard
+    from cython.cimports.constrained.kernel.position_sets import BUDGET, END_DET, GUARD, HOLE_DET
+    from cython.cimports.constrained.kernel.registers import Registers
+    from cython.cimports.constrained.kernel.unions import unite
+else:
+    from constrained.kernel.dets import Dets
+    from constrained.kernel.guard_tables import GuardTables
+    from constrained.kernel.hashing import mix, sort_triples
+    from constrained.kernel.memory import drop_int, drop_long, grow_int, grow_long, out_of_memory
+    from constrained.kernel.pending import drop_dead, enter_guard
+    from constrained.kernel.position_sets import BUDGET, END_DET, GUARD, HOLE_DET
+    from constrained.kernel.registers import Registers
+    from constrained.kernel.unions import unite
+
+ROOT_NODE = cython.declare(cython.int, 1)
+HOLE_NODE = cython.declare(cython.int, 2)
+FAR_LOW = cython.declare(cython.int, 0x3FFFFFF0)
+FAR_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
+
+
+class ThreadLimitReached(Exception):
+    """A node would hold more alternatives than ``max_threads``; args: (live elements, rule or -1)."""
+
+
+@cython.cclass
+class Stacks(Dets):
+    """The nodes of one lowered grammar. See the module docstring."""
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            self._drop_nodes()
+            drop_int(self.n_table)
+            drop_int(self.it_d)
+            drop_int(self.it_c)
+            drop_int(self.it_n)
+            drop_int(self.un_a)
+            drop_int(self.un_b)
+            drop_int(self.mn_node)
+
+    else:
+
+        def __new__(cls, *args):
+            self = Dets.__new__(cls)
+            for name in _COUNTERS:
+                setattr(self, name, 0)
+            for name in _POINTERS:
+                setattr(self, name, None)
+            return self
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def load_stacks(self, max_threads: cython.int) -> cython.int:
+        """Once the program is loaded. ``max_threads``: largest number of elements of one node."""
+        i: cython.int
+        self.max_threads = max_threads
+        self.far = 1 << 30
+        self.registers = Registers()
+        self.guards = GuardTables(self.program.guards)
+        self.guard_loop = -1
+        self.budgets = False
+        for i in range(self.n_loops):
+            if self.l_rule[i] == GUARD and self.guard_loop < 0:
+                self.guard_loop = i
+            elif self.l_rule[i] == BUDGET:
+                self.budgets = True
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _drop_nodes(self) -> cython.void:
+        """Give back what an epoch has grown, so that the next one starts small."""
+        self.n_off = drop_int(self.n_off)
+        self.n_len = drop_int(self.n_len)
+        self.n_row = drop_int(self.n_row)
+        self.n_exp = drop_int(self.n_exp)
+        self.n_nexp = drop_int(self.n_nexp)
+        self.n_mask = drop_int(self.n_mask)
+        self.n_mark = drop_int(self.n_mark)
+        self.n_min = drop_long(self.n_min)
+        self.el_d = drop_int(self.el_d)
+        self.el_c = drop_int(self.el_c)
+        self.el_n = drop_int(self.el_n)
+        self.n_cap = 0
+        self.el_cap = 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def forget_nodes(self) -> cython.int:
+        """Begin an epoch, once the dets are forgotten: the dead node, END and HOLE are all there is."""
+        i: cython.int
+        self._drop_nodes()
+        self.registers.clear()
+        self.n_count = 0
+        self.el_len = 0
+        self.it_len = 0
+        self.un_len = 0
+        self.mn_len = 0
+        self.guards.n_todo = 0
+        self.n_table_size = 1024
+        self.n_table = grow_int(drop_int(self.n_table), self.n_table_size)
+        if not self.n_table:
+            out_of_memory()
+        for i in range(self.n_table_size):
+            self.n_table[i] = -1
+        self.guard_det = -1 if self.guard_loop < 0 else self.loop_det(self.guard_loop)
+        for i in range(self.guards.n_pairs):
+            self.memo.put(9, self.guards.pair_position[i], self.guards.pair_pending[i], self.n_positions + i)
+        self.canonical(0)
+        self.add_item(END_DET, 0, 0)
+        self.canonical(0)
+        self.add_item(HOLE_DET, 0, 0)
+        self.canonical(0)
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def clear_stacks(self) -> cython.void:
+        """Empty the stacks of work in progress, after an exception."""
+        self.it_len = 0
+        self.tr_len = 0
+        self.un_len = 0
+        self.mn_len = 0
+        self.guards.n_todo = 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def bytes_of_nodes(self) -> cython.longlong:
+        """Bytes held by the tables, capacity counted."""
+        return (36 * cython.cast(cython.longlong, self.n_cap) + 12 * cython.cast(cython.longlong, self.el_cap)
+                + 4 * cython.cast(cython.longlong, self.n_table_size) + self.registers.bytes_held())
+
+    # ---- elements under construction ---------------------------------------------------------------------
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def add_item(self, d: cython.int, c: cython.int, n: cython.int) -> cython.int:
+        """Append an element to the list under construction."""
+        i: cython.int = self.it_len
+        if i >= self.it_cap:
+            self.it_cap = 64 if self.it_cap == 0 else self.it_cap * 2
+            self.it_d = grow_int(self.it_d, self.it_cap)
+            self.it_c = grow_int(self.it_c, self.it_cap)
+            self.it_n = grow_int(self.it_n, self.it_cap)
+            if not (self.it_d and self.it_c and self.it_n):
+                out_of_memory()
+        self.it_d[i] = d
+        self.it_c[i] = c
+        self.it_n[i] = n
+        self.it_len = i + 1
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def add_pair(self, d: cython.int, n: cython.int) -> cython.int:
+        """Append what det ``d`` over the stacks ``n`` stands for: itself, its loops, and ``n`` if it accepts."""
+        i: cython.int
+        p: cython.int
+        core: cython.int = self.d_core[d]
+        if core < 0:
+            core = self.core_of(d)
+        if core != 0:
+            self.add_item(core, 0, n)
+        if self.d_flags[d] & 16:
+            for i in range(self.d_len[d]):
+                p = self.d_pool[self.d_off[d] + i]
+                if self.p_loop[p] >= 0:
+                    if self.l_rule[self.p_loop[p]] == GUARD:
+                        enter_guard(self, self.p_loop[p], n)
+                        continue
+                    p = self.loop_det(self.p_loop[p])
+                    self.add_item(p, 0, n)
+        if self.d_flags[d] & 1:
+            self.add_elements(n)
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def add_elements(self, n: cython.int) -> cython.int:
+        i: cython.int
+        for i in range(self.n_off[n], self.n_off[n] + self.n_len[n]):
+            self.add_item(self.el_d[i], self.el_c[i], self.el_n[i])
+        return 0
+
+    # ---- canonical form ----------------------------------------------------------------------------------
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def canonical(self, base: cython.int) -> cython.int:
+        """The node of the elements ``it[base:]``, which are consumed. Element order does not matter."""
+        n: cython.int
+        i: cython.int
+        w: cython.int
+        if self.guard_loop >= 0:
+            drop_dead(self, base)
+        n = self.it_len - base
+        if n > 1:
+            sort_triples(self.it_d, self.it_c, self.it_n, base, self.it_len)
+            w = base + 1
+            for i in range(base + 1, self.it_len):
+                if (
+                    self.it_d[i] != self.it_d[w - 1]
+                    or self.it_c[i] != self.it_c[w - 1]
+                    or self.it_n[i] != self.it_n[w - 1]
+                ):
+                    self.it_d[w] = self.it_d[i]
+                    self.it_c[w] = self.it_c[i]
+                    self.it_n[w] = self.it_n[i]
+                    w += 1
+            self.it_len = w
+            if w - base > 1 and self._in_conflict(base):
+                self._factor(base)
+        if self.it_len - base > self.max_threads:
+            w = -1
+            for i in range(base, self.it_len):
+                if self.d_loop[self.it_d[i]] >= 0 and self.it_d[i] != self.guard_det:
+                    w = self.d_loop[self.it_d[i]]
+                    break
+            i = self.it_len - base
+            self.it_len = base
+            with cython.gil:
+                raise ThreadLimitReached(i, w)
+        return self._intern_node(base)
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _in_conflict(self, base: cython.int) -> cython.bint:
+        """Whether a position, a (loop, count) or a tail occurs in two elements of ``it[base:]``."""
+        i: cython.int
+        j: cython.int
+        d: cython.int
+        p: cython.int
+        self.generation += 1
+        self.n_generation += 1
+        for i in range(base, self.it_len):
+            d = self.it_d[i]
+            if self.d_loop[d] >= 0:
+                if i > base and self.it_d[i - 1] == d and self.it_c[i - 1] == self.it_c[i]:
+                    return True
+                continue
+            if self.n_mark[self.it_n[i]] == self.n_generation:
+                return True
+            self.n_mark[self.it_n[i]] = self.n_generation
+            for j in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
+                p = self.d_pool[j]
+                if self.mark[p] == self.generation:
+                    return True
+                self.mark[p] = self.generation
+        return False
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def spread(self, d: cython.int, c: cython.int, n: cython.int) -> cython.int:
+        """Append one triple for each position of an element; plain positions carry count -1."""
+        j: cython.int
+        if self.d_loop[d] >= 0:
+            self.add_triple(self.d_pool[self.d_off[d]], c, n)
+        else:
+            for j in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
+                self.add_triple(self.d_pool[j], -1, n)
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _factor(self, base: cython.int) -> cython.int:
+        """Bring ``it[base:]`` into canonical form: unite the tails of each position, then group by tail."""
+        tb: cython.int = self.tr_len
+        i: cython.int
+        w: cython.int
+        n: cython.int
+        p: cython.int
+        c: cython.int
+        for i in range(base, self.it_len):
+            self.spread(self.it_d[i], self.it_c[i], self.it_n[i])
+        self.it_len = base
+        sort_triples(self.tr_p, self.tr_c, self.tr_n, tb, self.tr_len)
+        w = tb
+        i = tb
+        while i < self.tr_len:
+            p = self.tr_p[i]
+            c = self.tr_c[i]
+            n = self.tr_n[i]
+            i += 1
+            while i < self.tr_len and self.tr_p[i] == p and self.tr_c[i] == c:
+                n = unite(self, n, self.tr_n[i])
+                i += 1
+            self.tr_p[w] = p
+            self.tr_c[w] = c
+            self.tr_n[w] = n
+            w += 1
+        self.tr_len = w
+        sort_triples(self.tr_n, self.tr_c, self.tr_p, tb, w)
+        i = tb
+        while i < self.tr_len:
+            n = self.tr_n[i]
+            if self.tr_c[i] >= 0:
+                p = self.loop_det(self.p_loop[self.tr_p[i]])
+                self.add_item(p, self.tr_c[i], n)
+                i += 1
+                continue
+            w = 0
+            while i < self.tr_len and self.tr_n[i] == n and self.tr_c[i] < 0:
+                self.need_buf(w + 1)
+                self.buf[w] = self.tr_p[i]
+                w += 1
+                i += 1
+            p = self.intern_det(w)
+            self.add_item(p, 0, n)
+        self.tr_len = tb
+        sort_triples(self.it_d, self.it_c, self.it_n, base, self.it_len)
+        return 0
+
+    # ---- interning ---------------------------------------------------------------------------------------
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _intern_node(self, base: cython.int) -> cython.int:
+        """The id of the sorted element list ``it[base:]``, which is consumed."""
+        n: cython.int = self.it_len - base
+        h: cython.ulonglong = 84696351
+        i: cython.int
+        j: cython.int
+        off: cython.int
+        node: cython.int
+        same: cython.bint
+        for i in range(base, self.it_len):
+            h = mix(mix(mix(h, self.it_d[i]), self.it_c[i]), self.it_n[i])
+        j = cython.cast(cython.int, h & (self.n_table_size - 1))
+        while self.n_table[j] >= 0:
+            node = self.n_table[j]
+            if self.n_len[node] == n:
+                off = self.n_off[node]
+                same = True
+                for i in range(n):
+                    if (
+                        self.el_d[off + i] != self.it_d[base + i]
+                        or self.el_c[off + i] != self.it_c[base + i]
+                        or self.el_n[off + i] != self.it_n[base + i]
+                    ):
+                        same = False
+                        break
+                if same:
+                    self.it_len = base
+                    return node
+            j = (j + 1) & (self.n_table_size - 1)
+        node = self.n_count
+        self._need_node(n)
+        off = self.el_len
+        for i in range(n):
+            self.el_d[off + i] = self.it_d[base + i]
+            self.el_c[off + i] = self.it_c[base + i]
+            self.el_n[off + i] = self.it_n[base + i]
+        self.it_len = base
+        self.el_len = off + n
+        self.n_off[node] = off
+        self.n_len[node] = n
+        self.n_row[node] = -1
+        self.n_exp[node] = -1
+        self.n_nexp[node] = 0
+        self.n_mask[node] = -1
+        self.n_mark[node] = 0
+        self.n_min[node] = -1
+        self.n_count = node + 1
+        self.n_table[j] = node
+        if self.n_count * 2 >= self.n_table_size:
+            self._rehash_nodes()
+        return node
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _need_node(self, n: cython.int) -> cython.int:
+        if self.n_count >= self.n_cap:
+            self.n_cap = 256 if self.n_cap == 0 else self.n_cap * 2
+            self.n_off = grow_int(self.n_off, self.n_cap)
+            self.n_len = grow_int(self.n_len, self.n_cap)
+            self.n_row = grow_int(self.n_row, self.n_cap)
+            self.n_exp = grow_int(self.n_exp, self.n_cap)
+            self.n_nexp = grow_int(self.n_nexp, self.n_cap)
+            self.n_mask = grow_int(self.n_mask, self.n_cap)
+            self.n_mark = grow_int(self.n_mark, self.n_cap)
+            self.n_min = grow_long(self.n_min, self.n_cap)
+            if not (
+                self.n_off and self.n_len and self.n_row and self.n_exp and self.n_nexp and self.n_mask
+                and self.n_mark and self.n_min
+            ):
+                out_of_memory()
+        if self.el_len + n > self.el_cap:
+            self.el_cap = (self.el_len + n) * 2 + 256
+            self.el_d = grow_int(self.el_d, self.el_cap)
+            self.el_c = grow_int(self.el_c, self.el_cap)
+            self.el_n = grow_int(self.el_n, self.el_cap)
+            if not (self.el_d and self.el_c and self.el_n):
+                out_of_memory()
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _rehash_nodes(self) -> cython.int:
+        h: cython.ulonglong
+        node: cython.int
+        i: cython.int
+        j: cython.int
+        self.n_table_size = self.n_table_size * 2
+        self.n_table = grow_int(self.n_table, self.n_table_size)
+        if not self.n_table:
+            out_of_memory()
+        for i in range(self.n_table_size):
+            self.n_table[i] = -1
+        for node in range(self.n_count):
+            h = 84696351
+            for i in range(self.n_off[node], self.n_off[node] + self.n_len[node]):
+                h = mix(mix(mix(h, self.el_d[i]), self.el_c[i]), self.el_n[i])
+            j = cython.cast(cython.int, h & (self.n_table_size - 1))
+            while self.n_table[j] >= 0:
+                j = (j + 1) & (self.n_table_size - 1)
+            self.n_table[j] = node
+        return 0
+
+    # ---- frames ------------------------------------------------------------------------------------------
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def push(self, d: cython.int, n: cython.int) -> cython.int:
+        """The node of "return to det ``d``, then to the stacks ``n``"."""
+        base: cython.int
+        r: cython.int = self.memo.get(1, d, n)
+        if r == -2:
+            base = self.it_len
+            self.add_pair(d, n)
+            r = self.canonical(base)
+            self.memo.put(1, d, n, r)
+        return r
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def loop_return(self, loop: cython.int, c: cython.int, n: cython.int) -> cython.int:
+        """The node after ``c`` rounds of ``loop``: go round again, or on when enough are done."""
+        base: cython.int = self.it_len
+        d: cython.int
+        last: cython.int = self.l_max[loop]
+        if c > FAR_LOW:
+            # only in hole nodes: a count so far from its bounds that no token reaches them does not change
+            c = FAR_LOW if c == FAR_LOW + 1 else FAR_HIGH
+            last = -1
+        elif n == HOLE_NODE and c >= self.l_min[loop] and (last < 0 or last - c > self.far):
+            c = FAR_HIGH
+            last = -1
+        elif last < 0 and c > self.l_min[loop]:
+            c = self.l_min[loop]
+        if last < 0 or c < last:
+            d = self.loop_det(loop)
+            self.add_item(d, c, n)
+        if c >= self.l_min[loop] and c != FAR_LOW:
+            self.add_pair(self.next_det(loop), n)
+        return self.canonical(base)
+
+
+# Uncompiled, attributes do not exist until they are set; compiled, stacks.pxd declares them.
+_COUNTERS = """
+max_threads far guard_loop guard_det budgets n_generation n_count n_cap n_table_size el_len el_cap it_len it_cap un_len
+un_cap mn_len mn_cap
+""".split()
+_POINTERS = """
+n_off n_len n_row n_exp n_nexp n_mask n_mark n_min n_table el_d el_c el_n it_d it_c it_n un_a un_b mn_node
+""".split()
