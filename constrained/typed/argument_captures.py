@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from constrained.engine.captures import CaptureGraph
+from constrained.engine.capture_graph import CaptureGraph
 from constrained.errors import ConstrainedError
 from constrained.frontends.json_schema.captured import captured_rules
 from constrained.toolcalls import ToolSpec
