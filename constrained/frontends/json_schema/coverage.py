@@ -1,9 +1,9 @@
 """What of a schema is enforced, before anything is generated.
 
     report = cd.coverage(schema)
-    report.exact            # every accepted text validates, every valid value can be written
-    report.relaxed          # where more is accepted: JSON Pointer, reason
-    report.withheld         # where less is offered
+    report.exact            # every accepted text validates
+    report.relaxed          # what is not enforced: JSON Pointer, reason
+    report.withheld         # formats of which some valid strings cannot be written, and which
 
 The schema is compiled with everything that cannot be exact left out, and what was left out is listed. Here schemas that
 say the same are not taken together, so that each stands in the report with its pointer.
@@ -40,8 +40,8 @@ class CoverageReport:
 
     @property
     def exact(self) -> bool:
-        """Whether everything is enforced."""
-        return all(entry.status == "enforced" for entry in self.entries)
+        """Whether everything is enforced; ``withheld`` lists what beyond that is not offered."""
+        return all(entry.status in ("enforced", "withheld") for entry in self.entries)
 
     @property
     def enforced(self) -> tuple[CoverageEntry, ...]:
