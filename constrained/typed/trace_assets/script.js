@@ -9,16 +9,18 @@ const colour = p => { const x = Math.max(0, Math.min(1, 1 + Math.log10(Math.max(
 document.getElementById('prompt').textContent = trace.prompt;
 const strip = document.getElementById('strip'), time = document.getElementById('time'), detail = document.getElementById('detail');
 const slowest = Math.max(1e-9, ...steps.map(s => s.seconds));
+const spans = [];
 let at = -1;
 steps.forEach((step, i) => {
   const news = step.wanted.length && !step.wanted[0].allowed;
   const marked = text => text.replace(/\n/g, '\u21b5\n');
   const span = make('span', marked(step.text) || '\u2205', (step.forced ? 'forced ' : '') +
     (step.steered ? 'steered ' : '') + (step.thinking ? 'thought ' : '') + (news ? 'news' : ''));
-  span.dataset.before = marked(step.before);
+  if (step.before) strip.append(make('em', marked(step.before)));
   span.style.background = colour(step.probability);
   span.title = `${percent(step.probability)} under the mask, ${percent(step.raw_probability)} before`;
   span.onclick = () => select(i);
+  spans.push(span);
   strip.append(span);
   const bar = make('i'), mask = make('b');
   bar.style.height = Math.max(1, 90 * step.seconds / slowest) + 'px';
@@ -56,8 +58,8 @@ function sampler(step) {
 }
 function select(i) {
   if (i < 0 || i >= steps.length) return;
-  if (at >= 0) { strip.children[at].classList.remove('on'); time.children[at].classList.remove('on'); }
-  at = i; strip.children[i].classList.add('on'); time.children[i].classList.add('on');
+  if (at >= 0) { spans[at].classList.remove('on'); time.children[at].classList.remove('on'); }
+  at = i; spans[i].classList.add('on'); time.children[i].classList.add('on');
   const step = steps[i];
   detail.replaceChildren(make('h3', shown(step.text)), make('div', `token ${i + 1} of ${steps.length}, id ${step.token_id}` +
     (step.forced ? ', forced by the grammar' : ''), 'dim'));
