@@ -75,6 +75,11 @@ def _loaded(source: Any, tokenizer: Any, device: Any, dtype: Any, quantized: boo
         raise SourceError(f"there is no model {os.fspath(source)!r:.200}",
                           hint="give a GGUF file, a folder with config.json and safetensors, a transformers model or a "
                                f"server's URL; LLM() alone is {MODEL_NAME}")
+    if is_path and Path(source).is_dir() and not (Path(source) / "config.json").exists():
+        found = sorted(path.name for path in Path(source).glob("*.gguf"))
+        raise SourceError(f"the folder {os.fspath(source)!r:.200} has no config.json, so it is no checkpoint",
+                          hint=f"name its GGUF file, {found[0]!r:.100}" if found else
+                          "give a folder with config.json and safetensors, or a GGUF file")
     if not is_path and source is not None and not hasattr(source, "tokenizer_info") and tokenizer is None:
         raise SourceError(f"a {type(source).__name__} needs its tokenizer", hint="LLM(model, tokenizer=tokenizer)")
     try:

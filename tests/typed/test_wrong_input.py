@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,6 +56,14 @@ def test_options_that_a_source_does_not_have() -> None:
             cd.LLM(tiny_model(), max_len=length)
     with pytest.raises(SourceError, match="max_batch"):
         cd.LLM(tiny_model(), max_batch=0)
+
+
+def test_a_folder_that_is_no_checkpoint(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"no config\.json"):
+        cd.LLM(str(tmp_path))
+    (tmp_path / "some.gguf").write_bytes(b"GGUF")
+    with pytest.raises(SourceError, match=r"'some\.gguf'"):
+        cd.LLM(tmp_path)
 
 
 def test_types_that_are_none(tiny: cd.LLM) -> None:
