@@ -83,7 +83,7 @@ class Fields:
             if key in known or self.value[key] is None:
                 continue
             like_constraint = CONSTRAINT_LIKE.search(key)
-            if strict or like_constraint or OUTPUT_LIKE.search(key):
+            if strict or like_constraint or (OUTPUT_LIKE.search(key) and not _is_off(key, self.value[key])):
                 shown = key if len(key) <= 60 else key[:57] + "..."
                 message = f"unknown field {self.name(shown)!r}"
                 if not strict and like_constraint:
@@ -181,6 +181,13 @@ class Fields:
             if not isinstance(one, dict):
                 raise bad_request(f"{place}: must be an object, not {_kind(one)}", place)
             yield Fields(one, place)
+
+
+def _is_off(key: str, value: Any) -> bool:
+    """Whether a field says that something is not wanted: what some clients always send."""
+    if key in ("n", "best_of"):
+        return value == 1 and value is not True
+    return value is False or (isinstance(value, (str, list, dict)) and not value)
 
 
 def _kind(value: Any) -> str:

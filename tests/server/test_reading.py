@@ -55,8 +55,16 @@ def test_fields_that_sound_like_a_constraint_are_not_ignored(key: str) -> None:
                                  "truncate_prompt_tokens", "web_search_options", "audio", "enable_thinking", "top_a",
                                  "prompt_logprobs"])
 def test_fields_that_change_what_is_written_are_not_ignored(key: str) -> None:
-    error = refused(read_chat, Fields({"messages": [USER], key: 1}), SETTINGS)
-    assert error.param == key and error.code == "unsupported_parameter"
+    for value in (2, True, "x", [1]):
+        error = refused(read_chat, Fields({"messages": [USER], key: value}), SETTINGS)
+        assert error.param == key and error.code == "unsupported_parameter"
+
+
+def test_fields_that_ask_for_nothing_are_no_error() -> None:
+    off = {"use_beam_search": False, "echo": False, "best_of": 1, "suffix": "", "bad_words": [], "logit_bias_map": {}}
+    read_chat(Fields({"messages": [USER], **off}), SETTINGS)
+    for key in ("guided_json", "grammar_mode"):  # what sounds like a constraint is refused whatever it says
+        refused(read_chat, Fields({"messages": [USER], key: False}), SETTINGS)
 
 
 def test_other_unknown_fields_are_ignored() -> None:
