@@ -396,18 +396,24 @@ class Emitter:
         key = (name if type(name) is not Names else (name, *name.others), expression, self.depth)
         known = self.members.get(key)
         if known is None:
-            known = self.members[key] = Sequence((self.key(name), self.colon, self.inner(expression)))
+            value = self.names.get(expression) if self.flat else None
+            if value is None:
+                value = self.inner(expression)
+            known = self.members[key] = Sequence((self.key(name), self.colon, value))
         return known
 
     def free_member(self, cells: tuple[Cell, ...], declared: list[str]) -> Expr | None:
         """A member whose name is not declared."""
-        key = (None if cells is ANY_OTHERS else cells, frozenset(declared), self.depth)
+        if not cells:
+            return None
+        out = frozenset(declared)
+        key = (None if cells is ANY_OTHERS else cells, out, self.depth)
         if key in self.free_members:
             return self.free_members[key]
         options: list[Expr] = []
         for names, expression in cells:
             if not self.normaliser.is_empty(expression):
-                left = names.exclude_values(declared)
+                left = names.exclude_values(out)
                 text = self.key_texts.get(left)
                 if text is None:
                     text = self.key_texts[left] = left.to_key_expr(self.policy, self.normaliser.limits)

@@ -95,7 +95,7 @@ def _any_key() -> ByteDfa:
 def other_keys(keys: frozenset[str]) -> ByteDfa:
     """Any string but ``keys``, from behind the opening quotation mark to behind the closing one."""
     bodies, after = _bodies()
-    if all(map(_is_plain, keys)):
+    if _is_plain("".join(keys)):
         return KeyDfa(_any_key(), tuple([key.encode() for key in sorted(keys)]), _QUOTE)
     rows: list[_Row] = [(), *bodies]
     children: list[dict[str, int]] = [{}]  # of each node, by character

@@ -16,7 +16,7 @@ few are left when they are joined; about 5 us a state, once.
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import gcd
 
 from constrained.errors import GrammarLimitError
@@ -111,11 +111,11 @@ class _Multiples:
         if kind == "exponent":
             texts = state[1]
             assert isinstance(texts, frozenset)
-            following: dict[str, set[str]] = {}
+            by_letter: dict[str, set[str]] = {}
             for text in texts:
                 if text:
-                    following.setdefault(text[0], set()).add(text[1:])
-            for letter, rest in following.items():
+                    by_letter.setdefault(text[0], set()).add(text[1:])
+            for letter, rest in by_letter.items():
                 row[_LETTER[letter]] = place(("exponent", frozenset(rest)))
             return "" in texts
         remainder = state[1]
@@ -142,11 +142,14 @@ class _Multiples:
             return self.is_multiple(remainder, digits)
         good = bool(state[3])
         if digits < MANTISSA_DIGITS:
-            modulus = self.size if digits < self.scale else self.modulus[digits + 1]
+            modulus = size if digits < self.scale else self.modulus[digits + 1]
+            number = self.number
             for digit in range(10):
                 after = (remainder * 10 + digit) % modulus
                 still = self.is_multiple(after, digits + 1) if digits < self.scale else good and digit == 0
-                row[digit] = place(("mantissa", after, digits + 1, still))
+                following = ("mantissa", after, digits + 1, still)
+                known = number.get(following)  # nearly always
+                row[digit] = place(following) if known is None else known
         else:  # too long for an exponent: only a number without one is left
             for digit in range(10):
                 if digits < self.scale:
@@ -182,17 +185,19 @@ class _Multiples:
 @lru_cache(maxsize=1024)
 def _exponent_texts(few: tuple[int, ...], steady: int, further: bool) -> frozenset[str]:
     """The spellings of exponents, as ``_Multiples.exponents`` says them."""
+    spellings = _spellings()
     found: set[str] = set()
     for value in few:
-        found.update(_spellings(value))
+        found.update(spellings[value])
     if further:
         for first, last in EXPONENTS:
             for value in range(max(first, steady), last + 1):
-                found.update(_spellings(value))
+                found.update(spellings[value])
     return frozenset(found)
 
 
-def _spellings(exponent: int) -> list[str]:
-    if exponent >= 0:
-        return [str(exponent), f"+{exponent}"]
-    return [str(exponent), f"-{-exponent:02d}"]
+@cache
+def _spellings() -> dict[int, tuple[str, str]]:
+    """How each exponent is written."""
+    return {value: (str(value), f"+{value}" if value >= 0 else f"-{-value:02d}")
+            for first, last in EXPONENTS for value in range(first, last + 1)}

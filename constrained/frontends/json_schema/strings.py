@@ -219,7 +219,9 @@ class StringShape:
 
     def exclude_values(self, values: Iterable[str]) -> StringShape:
         """The same without ``values``."""
-        out = frozenset([text if text.isascii() else joined_surrogates(text) for text in values])
+        out = frozenset(values)
+        if not "".join(out).isascii():
+            out = frozenset(map(joined_surrogates, out))
         if self.values is not None:
             return StringShape(values=tuple(value for value in self.values if value not in out))
         if not out:
