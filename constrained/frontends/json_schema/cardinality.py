@@ -8,6 +8,8 @@ Cost: an automaton where strings have patterns, else a few microseconds a level.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.normalise import Normaliser
@@ -23,6 +25,9 @@ MAX_DEPTH = 4
 """Levels of values that are looked into."""
 
 CHARACTERS = 0x110000 - 0x800
+
+MAX_LAYERS = 2_000
+"""Lengths of strings up to which those beside a pattern are counted."""
 
 
 def at_least(normaliser: Normaliser, expression: int, most: int, *, strict: bool, depth: int = MAX_DEPTH) -> int:
@@ -63,7 +68,32 @@ def strings_at_least(shape: StringShape, most: int, limits: Limits) -> int:
     if not shape.languages:
         longest = shape.minimum + 1 if shape.maximum is None else shape.maximum
         return most if longest > 0 and most + len(shape.excluded) < CHARACTERS else max(1 - len(shape.excluded), 0)
-    return texts_at_least(shape.dfa(limits), most)
+    if shape.minimum == 0 and shape.maximum is None:
+        return texts_at_least(shape.dfa(limits), most)
+    return texts_of_lengths(shape, most, limits)[0]
+
+
+def texts_of_lengths(shape: StringShape, most: int, limits: Limits) -> tuple[int, bool]:
+    """A lower bound of the members, up to ``most``, counted by length without a product; whether they are all that
+    there are (lengths were counted to the end, not only up to ``MAX_LAYERS``)."""
+    dfa = replace(shape, minimum=0, maximum=None).dfa(limits)
+    minimum, maximum = shape.minimum, shape.maximum
+    sizes = [sum(last - first + 1 for first, last in ranges) for ranges in dfa.classes]
+    ways = {0: 1}
+    total = 0
+    last = MAX_LAYERS if maximum is None else min(maximum, MAX_LAYERS)
+    for length in range(last + 1):
+        if length >= minimum:
+            total += sum(count for state, count in ways.items() if state in dfa.accepting)
+        if total >= most or not ways:
+            break
+        following: dict[int, int] = {}
+        for state, count in ways.items():
+            for size, target in zip(sizes, dfa.rows[state], strict=True):
+                if target != DEAD:
+                    following[target] = min(following.get(target, 0) + count * size, most)
+        ways = following
+    return min(total, most), not ways or last == maximum
 
 
 def texts_at_least(dfa: Dfa, most: int) -> int:
@@ -112,7 +142,13 @@ def _objects(normaliser: Normaliser, shape: ObjectShape, most: int, strict: bool
     required = len(shape.required)
     room = shape.maximum is None or shape.maximum > required
     found = 1 if shape.minimum <= required else 0
-    if shape.minimum <= required + 1:  # one member that varies, the required ones filled somehow
+    if found and (shape.maximum is None or shape.maximum >= len(shape.properties)):  # all declared members vary
+        for name, expression in shape.properties:
+            values = at_least(normaliser, expression, most, strict=strict, depth=depth)
+            found *= max(values, 1) if name in shape.required else values + 1
+            if found >= most:
+                return most
+    elif shape.minimum <= required + 1:  # one member that varies, the required ones filled somehow
         for name, expression in shape.properties:
             if (room or name in shape.required) and (name not in shape.required or shape.minimum <= required):
                 found = max(found, at_least(normaliser, expression, most, strict=strict, depth=depth))

@@ -53,7 +53,8 @@ def different_items(emitter: Emitter, shape: ArrayShape, finite: Callable[[int],
     room = most if shape.maximum is None else min(shape.maximum, most)
     rest = shape.rest if not emitter.normaliser.is_empty(shape.rest) else FALSE
     if rest != FALSE and not shape.prefix:
-        room = min(room, exact_count(emitter.normaliser, rest, room) or room)  # there are no more than that
+        there_are = exact_count(emitter.normaliser, rest, room, strict=emitter.strict)
+        room = room if there_are is None else min(room, there_are)
         if shape.minimum > room:
             return Choice(())
     whole, shape = shape, replace(shape, unique=False, maximum=room)

@@ -10,8 +10,9 @@ import itertools
 from collections.abc import Iterable
 from typing import Any
 
+from constrained.errors import GrammarLimitError
 from constrained.frontends.json_schema.arrays import ArrayShape
-from constrained.frontends.json_schema.cardinality import strings_at_least
+from constrained.frontends.json_schema.cardinality import texts_of_lengths
 from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.objects import ObjectShape
@@ -46,7 +47,10 @@ def finite_values(normaliser: Normaliser, expression: int, most: int, *, strict:
     add([None] if d.null else [])
     add([value for bit, value in ((1, False), (2, True)) if d.booleans & bit])
     for string in d.strings:
-        texts = string.enumerated(most, normaliser.limits)
+        try:
+            texts = string.enumerated(most, normaliser.limits)
+        except GrammarLimitError:
+            return None  # a pattern beside many lengths
         if texts is None or not add(texts):
             return None
     for number in d.numbers:
@@ -121,23 +125,55 @@ def _objects(shape: ObjectShape, members: list[tuple[str, list[Any]]]) -> Iterab
             yield found
 
 
-def exact_count(normaliser: Normaliser, expression: int, most: int) -> int | None:
-    """How many values an expression of scalars has, if they are under ``most`` and can be counted without overlap."""
+def exact_count(normaliser: Normaliser, expression: int, most: int, *, strict: bool,
+                depth: int = MAX_DEPTH) -> int | None:
+    """How many values an expression has, if they are under ``most`` and can be counted without overlap: scalars, and
+    objects of such members. ``strict`` as above."""
     d = normaliser.denote(expression)
-    if d.arrays or d.objects or len(d.strings) > 1 or len(d.numbers) > 1:
+    if d.arrays or len(d.objects) > 1 or len(d.strings) > 1 or len(d.numbers) > 1:
         return None
     count = int(d.null) + (d.booleans & 1) + (d.booleans >> 1)
     for string in d.strings:
         if string.values is None and not string.languages:
-            texts = string.enumerated(most, normaliser.limits)
-            if texts is None:
+            few = string.enumerated(most, normaliser.limits)
+            if few is None:
                 return None
-            count += len(texts)
+            count += len(few)
+        elif string.values is None:
+            texts, whole = texts_of_lengths(string, most, normaliser.limits)
+            if not whole:
+                return None
+            count += texts
         else:
-            count += strings_at_least(string, most, normaliser.limits)
+            count += len(string.values)
     for number in d.numbers:
         numbers = number.enumerated(most)
         if numbers is None:
             return None
         count += len(numbers)
+    for shape in d.objects:
+        if not normaliser.no_object(shape):
+            objects = _objects_counted(normaliser, shape, most, strict, depth)
+            if objects is None:
+                return None
+            count += objects
     return count if count < most else None
+
+
+def _objects_counted(normaliser: Normaliser, shape: ObjectShape, most: int, strict: bool, depth: int) -> int | None:
+    """Each member varies by itself; None where that is not all."""
+    closed = (strict and not shape.said) or all(normaliser.is_empty(expression) for _, expression in shape.others)
+    known = shape.declared()
+    if not closed or depth == 0 or shape.exists or not shape.required <= known.keys() or (
+            shape.minimum > len(shape.required)) or (shape.maximum is not None and shape.maximum < len(known)):
+        return None
+    count = 1
+    for name, expression in shape.properties:
+        values = 0 if normaliser.is_empty(expression) else exact_count(normaliser, expression, most, strict=strict,
+                                                                      depth=depth - 1)
+        if values is None:
+            return None
+        count *= values if name in shape.required else values + 1
+        if count >= most:
+            return None
+    return count

@@ -320,3 +320,33 @@ def test_a_name_that_is_written_twice_is_no_second_member() -> None:
         assert accepts(grammar, '{"a": "x", "b": 1, "c": 2}')
         assert not accepts(grammar, '{"a": 1, "b": 3, "a": "x"}')
         assert not accepts(grammar, '{"b": "x", "a": 2, "b": 1}')
+
+
+@pytest.mark.parametrize(("item", "values", "wrong"), [
+    ({"type": "object", "properties": {"c": {"type": "string", "pattern": "^[A-Z]{2}$"}, "s": {"enum": ["x", "y", 1]}},
+      "required": ["c", "s"], "additionalProperties": False},
+     [{"c": "AB", "s": "x"}, {"c": "AB", "s": 1}, {"s": "x", "c": "ZZ"}], {"c": "A", "s": "x"}),
+    ({"type": "object", "properties": {"a": {"type": "integer", "minimum": 0, "maximum": 23}, "b": {"enum": [1, 2]}},
+      "additionalProperties": False}, [{}, {"a": 1}, {"b": 1}, {"a": 1, "b": 1}], {"a": 24}),
+    ({"type": "object", "properties": {"k": {"type": "string", "pattern": r"^[\s\S]*$", "maxLength": 10_000_000}},
+      "additionalProperties": False}, [{"k": "a"}, {"k": ""}, {}], {"k": 1}),
+    ({"type": "string", "pattern": "^a*b?$", "maxLength": 600}, ["a", "ab", "b", ""], "ba"),
+])
+def test_different_items_are_counted(item: Any, values: list[Any], wrong: Any) -> None:
+    grammar = byte_compiler().compile_json_schema({"type": "array", "items": item, "uniqueItems": True},
+                                                  property_order="any")
+    assert accepts(grammar, json.dumps(values))
+    assert not accepts(grammar, json.dumps([*values, values[0]]))
+    assert not accepts(grammar, json.dumps([*values, wrong]))
+
+
+def test_all_of_few_values_are_written_and_no_more() -> None:
+    """Three by two values: an array of six ends there."""
+    item = {"type": "object", "properties": {"a": {"enum": [1, 2, 3]}, "b": {"type": "boolean"}},
+            "required": ["a", "b"], "additionalProperties": False}
+    grammar = byte_compiler().compile_json_schema({"type": "array", "items": item, "uniqueItems": True, "minItems": 6})
+    items = [{"a": a, "b": b} for a in (2, 3, 1) for b in (True, False)]
+    assert accepts(grammar, json.dumps(items)) and not accepts(grammar, json.dumps(items[:5]))
+    assert not accepts(grammar, json.dumps([*items, items[0]]))
+    with pytest.raises(cd.UnsatisfiableSchemaError):
+        byte_compiler().compile_json_schema({"type": "array", "items": item, "uniqueItems": True, "minItems": 7})
