@@ -22,7 +22,7 @@ from constrained.frontends.structural_tag.thinking import Thinking
 from constrained.toolcalls.parser import ToolCallParser
 from constrained.toolcalls.shapes import CallShape, HarmonyCalls, JsonCalls
 from constrained.toolcalls.shapes.base import Format, either, in_order, separated, tag
-from constrained.toolcalls.tools import Selection, ToolChoice, select_tools
+from constrained.toolcalls.tools import Selection, ToolChoice, select_tools, tool_specs
 
 __all__ = ["ToolFormat", "detect_format", "format_names", "get_format", "register_format"]
 
@@ -120,7 +120,7 @@ class ToolFormat:
 
         Arguments as they were given to ``structural_tag``. Without a grammar (``tools`` unknown) it reads what it can.
         """
-        specs = list(tools)
+        specs = tool_specs(tools)
         allowed = not (isinstance(tool_choice, str) and tool_choice == "none") or isinstance(self.calls, HarmonyCalls)
         section = None if isinstance(self.calls, HarmonyCalls) else self.thinking(thinking)
         return ToolCallParser(self.calls, specs, thinking=section, calls_allowed=allowed, dropped=self.answer or ())

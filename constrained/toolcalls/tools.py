@@ -76,6 +76,8 @@ def tool_specs(tools: Iterable[Any]) -> list[ToolSpec]:
 
     Raises ``GrammarError`` for something else and for a name that two tools have.
     """
+    if not isinstance(tools, Iterable) or isinstance(tools, (str, bytes, Mapping)):
+        raise GrammarError(f"tools are a list, not {type(tools).__name__}", hint="[ToolSpec(...)], or [] for none")
     found: list[ToolSpec] = []
     for number, tool in enumerate(tools):
         if isinstance(tool, Mapping):

@@ -368,3 +368,11 @@ def test_tools_that_take_text_in_harmony() -> None:
             assert ends == [("t", {"input": text}), ("get_weather", {"city": "x"})]
             pieces = "".join(event.text for event in events if isinstance(event, ArgumentsDelta) and event.index == 0)
             assert json.loads(pieces) == {"input": text}
+
+
+@pytest.mark.parametrize("tools", [None, 5, "f", b"f", {"name": "f"}, ToolSpec("f")], ids=repr)
+def test_tools_that_are_no_list(tools: Any) -> None:
+    with pytest.raises(cd.GrammarError, match="tools are a list"):
+        QWEN.structural_tag(tools)
+    with pytest.raises(cd.GrammarError, match="tools are a list"):
+        QWEN.parser(tools)
