@@ -34,7 +34,7 @@ from constrained.limits import Limits
 
 __all__ = ["build_network"]
 
-KINDS: dict[type, int] = {CountedDfa: 9, KeyDfa: 10, NotFollowedBy: 11}
+KINDS: dict[type, int] = {CountedDfa: 9, KeyDfa: 10, NotFollowedBy: 11, Graph: 12}
 """The number in ``kernel.rule_writer`` of what is no ``kernel.nodes.Node``."""
 
 LARGE = 100
@@ -90,14 +90,6 @@ class _Writer(RuleWriter):
                 start, before = self.position(origin), start
                 self.tokens(mark, before, start)
             self.write(node.body, start, end, origin)
-        elif isinstance(node, Graph):
-            places = [self.position(origin) for _ in node.edges]
-            self.edge(start, _EPSILON, 0, 0, places[0])
-            for here, row in zip(places, node.edges, strict=True):
-                for one, to in row:
-                    self.write(one, here, places[to], origin)
-            for state in node.accepting:
-                self.edge(places[state], _EPSILON, 0, 0, end)
         elif isinstance(node, NotFollowedBy):
             known = self.guard_ids.setdefault((id(node.dfa), node.at_end), len(self.net.guard_dfas))
             if known == len(self.net.guard_dfas):

@@ -211,10 +211,11 @@ class BlockAnnex(Annex):
         block: Block = self.block
         k: cython.int
         target: cython.int
+        counts: cython.bint = self.boundary > 0
         for k in range(block.first[state], block.first[state + 1]):
-            if self._left(count, k) >= NO_END:
-                continue
             target = block.to[k]
+            if (self._left(count, k) if counts else self.rows[block.n * self.row_of[count] + target]) >= NO_END:
+                continue
             if target < self.boundary and count < self.top:
                 target += block.n
             a[at] = block.lo[k]

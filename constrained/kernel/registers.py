@@ -86,7 +86,8 @@ class Registers:
         g: cython.int
         same: cython.bint
         for i in range(n):
-            h = mix(h, words[i])
+            if words[i] != 0:  # most words of a large set are zero
+                h = mix(mix(h, i), words[i])
         j = cython.cast(cython.int, h & (self.table_size - 1))
         while self.table[j] >= 0:
             g = self.table[j]
@@ -134,7 +135,8 @@ class Registers:
         for g in range(self.count):
             h = 77
             for i in range(self.lengths[g]):
-                h = mix(h, self.pool[self.offsets[g] + i])
+                if self.pool[self.offsets[g] + i] != 0:
+                    h = mix(mix(h, i), self.pool[self.offsets[g] + i])
             j = cython.cast(cython.int, h & (self.table_size - 1))
             while self.table[j] >= 0:
                 j = (j + 1) & (self.table_size - 1)

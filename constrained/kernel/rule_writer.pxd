@@ -20,6 +20,7 @@ cdef int BYTE_DFA
 cdef int UNORDERED
 cdef int COUNTED_DFA
 cdef int KEY_DFA
+cdef int GRAPH
 cdef int WORDS_APART
 cdef int WORDS_WEIGHT
 cdef int UNROLL_POSITIONS
@@ -48,6 +49,7 @@ cdef class RuleWriter:
     cdef int _counted_dfa(self, object node, int start, int end, int origin) except -1
     cdef int _block_apart(self, Block block, int boundary, int least, int top, bint endless, int start, int end, int origin) except -1
     cdef int _key_dfa(self, ByteDfa node, int start, int end, int origin) except -1
+    cdef int _graph(self, object node, int start, int end, int origin) except -1
     cdef int _words_apart(self, list words, int start, int end, int origin) except -1
     cdef tuple _share_prefixes(self, tuple options, int start, int end, int origin)
     cdef int _repeat(self, Repeat expr, int start, int end, int origin) except -1

@@ -69,6 +69,7 @@ BYTE_DFA = cython.declare(cython.int, 7)
 UNORDERED = cython.declare(cython.int, 8)
 COUNTED_DFA = cython.declare(cython.int, 9)
 KEY_DFA = cython.declare(cython.int, 10)
+GRAPH = cython.declare(cython.int, 12)
 
 UNROLL_POSITIONS = cython.declare(cython.int, 20)
 """A counted repetition is unrolled up to this many leaves in all."""
@@ -152,6 +153,8 @@ class RuleWriter:
         last: cython.int
         rule: cython.int
         table.choose(root)
+        if table.guarded:
+            self.annexes = False  # guards look into everything
         named = table.known[root]
         self._reserve(named.weight)
         self._rule_of(named)
@@ -314,6 +317,8 @@ class RuleWriter:
                 self._counted_dfa(node, start, end, origin)
             elif kind == KEY_DFA:
                 self._key_dfa(node, start, end, origin)
+            elif kind == GRAPH:
+                self._graph(node, start, end, origin)
             else:
                 self.other(node, start, end, origin)
         return 0
@@ -381,6 +386,34 @@ class RuleWriter:
         if self.annexes:
             return self._block_apart(block, 0, 0, 0, False, start, end, origin)
         return block.write(self.net, start, end, origin)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _graph(self, node, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
+        """A position for each state of a ``Graph``; its edges are written in their order."""
+        net: Network = self.net
+        rows: tuple = node.edges
+        row: tuple
+        edge: tuple
+        base: cython.int
+        here: cython.int
+        to: cython.int
+        if len(rows) > net.most:
+            raise NetworkTooLarge
+        base = net.add_positions(cython.cast(cython.int, len(rows)), origin)
+        net.add_edge(start, 1, 0, 0, base)
+        here = base
+        for row in rows:
+            for edge in row:
+                to = edge[1]
+                if self.table.kind_of(edge[0]) == CHAR_CLASS:
+                    self._char_class(edge[0], here, base + to, origin)
+                else:
+                    self._push(edge[0], here, base + to, origin)
+            here += 1
+        for to in node.accepting:
+            net.add_edge(base + to, 1, 0, 0, end)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
