@@ -25,7 +25,7 @@ from constrained.engine.compiled import CompiledGrammar
 from constrained.engine.lowering import lower
 from constrained.grammars import builtin_names, builtin_text
 from constrained.kernel.automaton import Automaton
-from constrained.kernel.mask_walk import TokenAutomaton
+from constrained.kernel.token_automaton import TokenAutomaton
 
 __all__ = ["batch", "first_visits", "fresh", "known_states", "memory", "trie_walk"]
 

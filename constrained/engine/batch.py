@@ -16,7 +16,7 @@ from constrained.engine.buffers import RowFinder
 from constrained.engine.compiled import KERNEL_LIMITS, StaleState, limit_error
 from constrained.engine.matcher import GrammarMatcher
 from constrained.errors import BitmaskError, ConstrainedError
-from constrained.kernel.mask_walk import fill_many, next_many
+from constrained.kernel.token_automaton import fill_many, next_many
 
 __all__ = ["BatchGrammarMatcher"]
 

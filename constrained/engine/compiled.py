@@ -26,8 +26,9 @@ from constrained.errors import GrammarLimitError, UnsatisfiableGrammarError
 from constrained.grammar.flat import from_flat, to_flat
 from constrained.grammar.ir import RuleSet, TokenReference
 from constrained.kernel.automaton import Automaton
-from constrained.kernel.mask_walk import StaleState, TokenAutomaton, WalkLimitReached
 from constrained.kernel.stacks import ThreadLimitReached
+from constrained.kernel.token_automaton import StaleState, TokenAutomaton
+from constrained.kernel.token_walk import WalkLimitReached
 from constrained.limits import Limits
 from constrained.vocabulary import TokenizerInfo
 

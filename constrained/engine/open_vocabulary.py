@@ -17,7 +17,7 @@ from typing import Any
 
 from constrained.engine.distinct.automaton import DistinctAutomaton
 from constrained.errors import GrammarLimitError
-from constrained.kernel.mask_walk import TokenAutomaton
+from constrained.kernel.token_automaton import TokenAutomaton
 from constrained.limits import Limits
 from constrained.vocabulary import TokenizerInfo
 

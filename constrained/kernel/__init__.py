@@ -16,8 +16,9 @@ COMPILED_MODULES = (
     "annexes", "automaton", "blocks", "class_trie", "dets", "dfa_tables", "distance", "exit_groups", "guard_holes",
     "guard_survey", "guard_tables", "hashing", "hole_regions", "holes", "inlining", "int_rows", "logits",
     "mask_store", "mask_walk", "memo", "memory", "network", "nodes", "partition", "pending", "position_sets",
-    "program", "region_tokens", "regions", "registers", "rule_writer", "set_loops", "shortest", "stacks",
-    "token_budgets", "token_step", "token_trie", "token_walk", "unions", "value_reader", "value_trie",
+    "program", "region_tokens", "regions", "registers", "rule_writer", "set_loops", "shortest", "signatures",
+    "stacks", "token_automaton", "token_budgets", "token_step", "token_trie", "token_walk", "unions",
+    "value_reader", "value_trie",
 )
 
 

@@ -1,32 +1,27 @@
 cimport cython
 
 from constrained.kernel.automaton cimport Automaton
-from constrained.kernel.hashing cimport bit, mix
-from constrained.kernel.stacks cimport ROOT_NODE
-from constrained.kernel.exit_groups cimport ROOT_GROUP, ExitGroups
+from constrained.kernel.exit_groups cimport ExitGroups
 from constrained.kernel.guard_holes cimport GuardHoles
 from constrained.kernel.hole_regions cimport HoleRegions
 from constrained.kernel.mask_store cimport MaskStore
-from constrained.kernel.memory cimport grow_int, grow_pointers, grow_uint
+from constrained.kernel.signatures cimport Signatures
 from constrained.kernel.token_trie cimport TokenTrie
 from constrained.kernel.token_walk cimport TokenWalk
 
-cdef class TokenAutomaton
 cdef int NONE
 cdef int UNKNOWN
 cdef int FEW_IN_ROW
 cdef int MANY_TOKENS
-cdef int _fill_one(TokenAutomaton one, long long handle, unsigned int* out) except -1 nogil
-cdef long long _next_one(TokenAutomaton one, long long handle, int token) except -1 nogil
 
-@cython.final
-cdef class TokenAutomaton:
+cdef class MaskWalk:
     cdef Automaton a
     cdef TokenTrie t
     cdef HoleRegions r
     cdef ExitGroups groups
     cdef TokenWalk walk
     cdef MaskStore masks
+    cdef Signatures signatures
     cdef readonly int vocab_size
     cdef readonly int words
     cdef readonly int n_sets
@@ -45,12 +40,6 @@ cdef class TokenAutomaton:
     cdef int n_todo
     cdef int todo_cap
     cdef int stamp
-    cdef int sg_new
-    cdef int sg_used
-    cdef int sg_cap
-    cdef int sg_size
-    cdef int sg_pool_len
-    cdef int sg_pool_cap
     cdef int* first
     cdef int* stops
     cdef int* rc_base
@@ -65,42 +54,52 @@ cdef class TokenAutomaton:
     cdef int* td_g
     cdef int* td_n
     cdef int* met
-    cdef int* sg_off
-    cdef int* sg_len
-    cdef int* sg_mask
-    cdef int* sg_table
-    cdef int* sg_pool
     cdef unsigned int* set_rows
+    @cython.final
     cdef int _enter_sets(self, object token_sets, object by_id_only) except -1
+    @cython.final
     cdef int _forget(self) except -1 nogil
+    @cython.final
     cdef int _out_of_memory(self) except -1 nogil
+    @cython.final
     cdef int _new_record(self, int base, int group) except -1 nogil
+    @cython.final
     cdef int _take_walk(self) except -1 nogil
+    @cython.final
     cdef int _record(self, int g, int u, bint hook) except -1 nogil
+    @cython.final
     cdef int _pending_groups(self) except -1 nogil
+    @cython.final
     cdef int _record_of(self, int g, int d, bint hook) except -1 nogil
+    @cython.final
     cdef int _find_groups(self, int g, int u, int r) except -1 nogil
+    @cython.final
     cdef int _node_record(self, int g, int u, bint hook) except -1 nogil
+    @cython.final
     cdef int mask_of(self, int node) except -1 nogil
+    @cython.final
     cdef long long _bytes_held(self) noexcept nogil
+    @cython.final
     cdef int _push_place(self, int g, int n) except -1 nogil
+    @cython.final
     cdef int _slot(self, int g, int n) noexcept nogil
+    @cython.final
     cdef void _clear_places(self) noexcept nogil
+    @cython.final
     cdef int _compose(self, int node) except -1 nogil
+    @cython.final
     cdef int _read_guarded(self, int g, int node, int c) except -1 nogil
+    @cython.final
     cdef int _read_thread(self, int g, int at, int c) except -1 nogil
-    cdef int _sign(self, int r) except -1 nogil
-    cdef int _signed(self, int node) except -1 nogil
-    cdef int _rehash_signatures(self) except -1 nogil
+    @cython.final
     cdef int _unite(self, int node) except -1 nogil
+    @cython.final
     cdef int _united(self, int one, int other) except -1 nogil
+    @cython.final
     cdef int _finish(self, int node) except -1 nogil
+    @cython.final
     cdef int _mark_token_sets(self, int node) except -1 nogil
+    @cython.final
     cdef int write_mask(self, int node, unsigned int* out) except -1 nogil
+    @cython.final
     cdef int next_state(self, int node, int token) except -1 nogil
-    cdef int node_of(self, long long handle) except -1 nogil
-    cdef long long handle_of(self, int node) noexcept nogil
-    cdef void _recover(self) noexcept
-    cdef bint _reads_tokens(self, int node) except -1 nogil
-    cdef int _drop_dead_classes(self, int node) except -1 nogil
-    cdef object _search(self, int node, int most)

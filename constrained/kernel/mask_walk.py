@@ -15,18 +15,16 @@ Data
                  ``rc_more[r]``: where ``pg_pool`` has the groups of places with a guard pending: how many, and for
                  each the pending id and the group; 0 for none. Found by (group, det), or (group, hole node) for a
                  counted loop, a budget, and where guards matter (``guard_holes``); record 0 is empty
-    signature    the records of a mask, in the order they were met, and whether the end is allowed: known ones give
-                 the mask at once
+    signature    the records of a mask, in the order they were met, and whether the end is allowed: known ones give the
+                 mask at once (``signatures``)
 
 When records and masks outgrow their budget all are dropped (they can be rebuilt); states never are.
 
 Cost: a known mask is one copy of the row. A new one costs 20-50 ns a thread if its records are known; a record 2-4 ns
-a trie node walked. The automaton's lock is held by every method that Python calls.
+a trie node walked. What Python calls is ``kernel.token_automaton``; it holds the automaton's lock.
 """
 
 from __future__ import annotations
-
-from heapq import heappop, heappush
 
 try:
     import cython
@@ -35,13 +33,13 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
-    from cython.cimports.constrained.kernel.distance import minimum
     from cython.cimports.constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
     from cython.cimports.constrained.kernel.guard_holes import GuardHoles
-    from cython.cimports.constrained.kernel.hashing import bit, mix
+    from cython.cimports.constrained.kernel.hashing import mix
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
     from cython.cimports.constrained.kernel.mask_store import MaskStore
-    from cython.cimports.constrained.kernel.memory import grow_int, grow_pointers, grow_uint
+    from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
+    from cython.cimports.constrained.kernel.signatures import Signatures
     from cython.cimports.constrained.kernel.stacks import ROOT_NODE
     from cython.cimports.constrained.kernel.token_budgets import after_token, uncounted
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
@@ -50,13 +48,13 @@ if cython.compiled:
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.automaton import Automaton
-    from constrained.kernel.distance import minimum
     from constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
     from constrained.kernel.guard_holes import GuardHoles
-    from constrained.kernel.hashing import bit, mix
+    from constrained.kernel.hashing import mix
     from constrained.kernel.hole_regions import HoleRegions
     from constrained.kernel.mask_store import MaskStore
-    from constrained.kernel.memory import grow_int, grow_pointers, grow_uint
+    from constrained.kernel.memory import grow_int, grow_uint
+    from constrained.kernel.signatures import Signatures
     from constrained.kernel.stacks import ROOT_NODE
     from constrained.kernel.token_budgets import after_token, uncounted
     from constrained.kernel.token_trie import TokenTrie
@@ -69,18 +67,9 @@ FEW_IN_ROW = cython.declare(cython.int, 1024)
 MANY_TOKENS = cython.declare(cython.int, 2048)
 
 
-from constrained.kernel.stacks import ThreadLimitReached  # noqa: E402 - a Python name in both modes
-from constrained.kernel.token_walk import WalkLimitReached  # noqa: E402
-
-
-class StaleState(Exception):
-    """A state of an earlier epoch was used; args: the handle."""
-
-
-@cython.final
 @cython.cclass
-class TokenAutomaton:
-    """An ``Automaton`` read token by token. See the module docstring."""
+class MaskWalk:
+    """The masks of one automaton's nodes. See the module docstring."""
 
     if cython.compiled:
 
@@ -100,11 +89,6 @@ class TokenAutomaton:
             free(self.td_g)
             free(self.td_n)
             free(self.met)
-            free(self.sg_off)
-            free(self.sg_len)
-            free(self.sg_mask)
-            free(self.sg_table)
-            free(self.sg_pool)
 
     else:
 
@@ -133,6 +117,7 @@ class TokenAutomaton:
         self.holes = GuardHoles(automaton)
         self.walk = TokenWalk(automaton, trie, self.r, self.groups, max_walk_nodes)
         self.masks = MaskStore(trie.vocab_size)
+        self.signatures = Signatures()
         self.first = grow_int(self.first, 8)
         self.n_sets = len(token_sets)
         self.n_stops = len(stop_ids)
@@ -145,6 +130,7 @@ class TokenAutomaton:
         self.generation = 0
         self._forget()
 
+    @cython.final
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _enter_sets(self, token_sets, by_id_only) -> cython.int:
@@ -167,6 +153,7 @@ class TokenAutomaton:
 
     # ---- memory --------------------------------------------------------------------------------------
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -184,19 +171,13 @@ class TokenAutomaton:
         self.rc_used = 0
         self.rc_pool_len = 0
         self.pg_len = 1
-        self.sg_used = 0
-        self.sg_pool_len = 0
-        self.sg_size = 256
-        self.sg_table = grow_int(self.sg_table, self.sg_size)
-        if not self.sg_table:
-            self._out_of_memory()
-        for i in range(self.sg_size):
-            self.sg_table[i] = -1
+        self.signatures.forget()
         self._new_record(NONE, 0)
         for i in range(self.a.n_count):
             self.a.n_mask[i] = -1
         return 0
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -206,6 +187,7 @@ class TokenAutomaton:
 
     # ---- records -------------------------------------------------------------------------------------
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -242,6 +224,7 @@ class TokenAutomaton:
         self.rc_used = r + 1
         return r
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -286,6 +269,7 @@ class TokenAutomaton:
             self.masks.add(self.walk.tk[i])
         return 0
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -318,6 +302,7 @@ class TokenAutomaton:
         self.rc_more[r] = more
         return r
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -343,6 +328,7 @@ class TokenAutomaton:
         self.pg_pool[at] = (self.pg_len - at - 1) // 2
         return at
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -384,6 +370,7 @@ class TokenAutomaton:
             self.a.memo.put(19 + 5 * self.generation, g, d, r)
         return r
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -394,6 +381,7 @@ class TokenAutomaton:
         self.rc_more[r] = self.rc_more[q]
         return 0
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -409,6 +397,7 @@ class TokenAutomaton:
 
     # ---- masks ---------------------------------------------------------------------------------------
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -431,14 +420,16 @@ class TokenAutomaton:
         self.a.n_mask[node] = m
         return m
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def _bytes_held(self) -> cython.longlong:
         return self.masks.bytes_held() + 4 * (
-            cython.cast(cython.longlong, self.rc_pool_len) + self.sg_pool_len + self.groups.pool_len
+            cython.cast(cython.longlong, self.rc_pool_len) + self.signatures.pool_len + self.groups.pool_len
             + 4 * self.r.n_lists + 6 * self.rc_used + self.pg_len)
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -467,6 +458,7 @@ class TokenAutomaton:
         self.n_todo += 1
         return 0
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
@@ -478,6 +470,7 @@ class TokenAutomaton:
             h = (h + 1) & (size - 1)
         return h
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
@@ -494,6 +487,7 @@ class TokenAutomaton:
                 i -= 1
         self.n_todo = 0
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -507,8 +501,8 @@ class TokenAutomaton:
         g: cython.int
         self._clear_places()  # an exception may have left some
         self.stamp += 1
-        self.sg_new = self.sg_pool_len
-        self._sign(1 if self.a.is_complete(node) else 0)
+        self.signatures.begin()
+        self.signatures.add(1 if self.a.is_complete(node) else 0)
         self._push_place(ROOT_GROUP, node)
         while i < self.n_todo:
             g = self.td_g[i]
@@ -525,11 +519,14 @@ class TokenAutomaton:
                 self._read_guarded(g, m, self.a.exp[at + 3])
         self._clear_places()
         if self.n_sets > 0:  # what sets allow depends on the node: not kept
+            return self._unite(node)
+        i = self.signatures.find()
+        if i < 0:
             i = self._unite(node)
-            self.sg_pool_len = self.sg_new
-            return i
-        return self._signed(node)
+            self.signatures.keep(i)
+        return i
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -540,6 +537,7 @@ class TokenAutomaton:
             self._read_thread(g, self.a.n_exp[node] + 5 * j, c)
         return 0
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -575,7 +573,7 @@ class TokenAutomaton:
         if self.rc_stamp[r] != self.stamp:
             self.rc_stamp[r] = self.stamp
             if self.rc_len[r] != 0 or self.rc_base[r] != NONE:
-                self._sign(r)
+                self.signatures.add(r)
         if n == ROOT_NODE:
             return 0
         if self.rc_group[r] != 0:
@@ -588,107 +586,33 @@ class TokenAutomaton:
                     self._push_place(self.pg_pool[at + 1], m)
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _sign(self, r: cython.int) -> cython.int:
-        """Append to the signature in the making."""
-        if self.sg_pool_len >= self.sg_pool_cap:
-            self.sg_pool_cap = 1024 if self.sg_pool_cap == 0 else 2 * self.sg_pool_cap
-            self.sg_pool = grow_int(self.sg_pool, self.sg_pool_cap)
-            if not self.sg_pool:
-                self._out_of_memory()
-        self.sg_pool[self.sg_pool_len] = r
-        self.sg_pool_len += 1
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _signed(self, node: cython.int) -> cython.int:
-        """The mask of the signature ``sg_pool[sg_new:]``: a known one, or put together now."""
-        length: cython.int = self.sg_pool_len - self.sg_new
-        i: cython.int
-        j: cython.int
-        k: cython.int
-        h: cython.ulonglong = 99
-        for i in range(length):
-            h = mix(h, self.sg_pool[self.sg_new + i])
-        i = cython.cast(cython.int, h & (self.sg_size - 1))
-        while self.sg_table[i] >= 0:
-            k = self.sg_table[i]
-            if self.sg_len[k] == length:
-                j = 0
-                while j < length and self.sg_pool[self.sg_off[k] + j] == self.sg_pool[self.sg_new + j]:
-                    j += 1
-                if j == length:
-                    self.sg_pool_len = self.sg_new
-                    return self.sg_mask[k]
-            i = (i + 1) & (self.sg_size - 1)
-        k = self._unite(node)
-        if self.sg_used >= self.sg_cap:
-            self.sg_cap = 64 if self.sg_cap == 0 else self.sg_cap * 2
-            self.sg_off = grow_int(self.sg_off, self.sg_cap)
-            self.sg_len = grow_int(self.sg_len, self.sg_cap)
-            self.sg_mask = grow_int(self.sg_mask, self.sg_cap)
-            if not (self.sg_off and self.sg_len and self.sg_mask):
-                self._out_of_memory()
-        self.sg_off[self.sg_used] = self.sg_new
-        self.sg_len[self.sg_used] = length
-        self.sg_mask[self.sg_used] = k
-        self.sg_table[i] = self.sg_used
-        self.sg_used += 1
-        if self.sg_used * 2 > self.sg_size:
-            self._rehash_signatures()
-        return k
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _rehash_signatures(self) -> cython.int:
-        i: cython.int
-        k: cython.int
-        h: cython.ulonglong
-        self.sg_size = self.sg_size * 2
-        self.sg_table = grow_int(self.sg_table, self.sg_size)
-        if not self.sg_table:
-            self._out_of_memory()
-        for i in range(self.sg_size):
-            self.sg_table[i] = -1
-        for k in range(self.sg_used):
-            h = 99
-            for i in range(self.sg_len[k]):
-                h = mix(h, self.sg_pool[self.sg_off[k] + i])
-            i = cython.cast(cython.int, h & (self.sg_size - 1))
-            while self.sg_table[i] >= 0:
-                i = (i + 1) & (self.sg_size - 1)
-            self.sg_table[i] = k
-        return 0
-
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _unite(self, node: cython.int) -> cython.int:
-        """Put the mask of the records of ``sg_pool[sg_new + 1:]`` together."""
+        """Put the mask together of the records of the signature in the making."""
         i: cython.int
         j: cython.int
         r: cython.int
         b: cython.int
         base: cython.int = NONE
-        hi: cython.int = self.sg_pool_len
-        for i in range(self.sg_new + 1, hi):
-            b = self.rc_base[self.sg_pool[i]]
+        lo: cython.int = self.signatures.new + 1  # behind "the end is allowed"
+        hi: cython.int = self.signatures.pool_len
+        for i in range(lo, hi):
+            b = self.rc_base[self.signatures.pool[i]]
             if b == NONE or b == base:
                 continue
             base = b if base == NONE else self._united(base, b)
         self.masks.begin(base)
-        for i in range(self.sg_new + 1, hi):
-            r = self.sg_pool[i]
+        for i in range(lo, hi):
+            r = self.signatures.pool[i]
             self.masks.room(self.rc_len[r])
             for j in range(self.rc_off[r], self.rc_off[r] + self.rc_len[r]):
                 self.masks.add(self.rc_pool[j])
         return self._finish(node)
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -702,6 +626,7 @@ class TokenAutomaton:
             self.a.memo.put(18 + 5 * self.generation + 1000000000, lo, hi, b)
         return b
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -735,6 +660,7 @@ class TokenAutomaton:
                 out[j >> 5] |= cython.cast(cython.uint, 1) << (j & 31)
         return self.masks.finish_scratch()
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -760,6 +686,7 @@ class TokenAutomaton:
                             out[k] |= self.set_rows[self.a.e_a[q] * self.words + k]
         return 0
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -770,6 +697,7 @@ class TokenAutomaton:
             return -1
         return self.masks.write(m, out)
 
+    @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
@@ -806,457 +734,11 @@ class TokenAutomaton:
                     row = unite(self.a, row, other)
         return after_token(self.a, row)
 
-    # ---- for Python: handles, one call each, lock taken ---------------------------------------------
-    #
-    # A handle is ``epoch << 32 | node``; 0 is the dead state. A handle of an earlier epoch raises StaleState.
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def node_of(self, handle: cython.longlong) -> cython.int:
-        node: cython.longlong = handle & 0xFFFFFFF
-        if handle == 0:
-            return 0
-        if (handle >> 32) != self.a.epoch or node >= self.a.n_count:
-            with cython.gil:
-                raise StaleState(handle)
-        return cython.cast(cython.int, node)
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def handle_of(self, node: cython.int) -> cython.longlong:
-        if node == 0:
-            return 0
-        return (cython.cast(cython.longlong, self.a.epoch) << 32) | node
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _recover(self) -> cython.void:
-        """After an exception in mid-build: empty the scratch stacks. Tables are consistent at every raise."""
-        with self.a.lock:
-            self.a.clear_scratch()
-
-    def start(self):
-        """The first state."""
-        return self.handle_of(self.a.start)
-
-    def is_fresh(self, handle: cython.longlong):
-        """Whether a handle is of this epoch."""
-        return handle == 0 or (handle >> 32) == self.a.epoch
-
-    def new_epoch(self):
-        """Forget all states and masks: every handle given out before is stale."""
-        with self.a.lock:
-            self.a.begin_epoch()
-            self._forget()
-
-    def next(self, handle: cython.longlong, token: cython.longlong):
-        """The state after ``token``, or 0. Stop tokens are not steps."""
-        r: cython.longlong
-        if token < 0 or token >= self.vocab_size:
-            return 0
-        try:
-            with self.a.lock:
-                r = self.handle_of(self.next_state(self.node_of(handle), cython.cast(cython.int, token)))
-            return r
-        except BaseException:
-            self._recover()
-            raise
-
-    def advance(self, handle: cython.longlong, data: bytes, counted: cython.bint = False):
-        """The state after ``data``, or 0; ``counted``: as one token of every text that has a budget."""
-        row: cython.int
-        i: cython.Py_ssize_t
-        n: cython.Py_ssize_t = len(data)
-        text: cython.p_const_uchar = data
-        r: cython.longlong = 0
-        try:
-            with self.a.lock:
-                row = self.a.row_of(self.node_of(handle))
-                for i in range(n):
-                    row = self.a.step(row, self.a.cls[text[i]])
-                    if row == 0:
-                        break
-                if row != 0:
-                    row = self.a.row_node[row // self.a.n_classes]
-                    r = self.handle_of(after_token(self.a, row) if counted and n > 0 else row)
-            return r
-        except BaseException:
-            self._recover()
-            raise
-
-    def unite(self, one: cython.longlong, other: cython.longlong):
-        """The state that stands for "either"."""
-        r: cython.longlong
-        try:
-            with self.a.lock:
-                r = self.handle_of(unite(self.a, self.node_of(one), self.node_of(other)))
-            return r
-        except BaseException:
-            self._recover()
-            raise
-
-    def complete(self, handle: cython.longlong):
-        """Whether the text may end here."""
-        r: cython.bint
-        with self.a.lock:
-            r = self.a.is_complete(self.node_of(handle))
-        return bool(r)
-
-    def distance(self, handle: cython.longlong):
-        """Fewest bytes to an end, or less where ``NotFollowedBy`` kills that way; a token named counts as a million."""
-        r: cython.longlong
-        try:
-            with self.a.lock:
-                r = minimum(self.a, self.node_of(handle))
-            return r
-        except BaseException:
-            self._recover()
-            raise
-
-    def fill_at(self, handle: cython.longlong, address: cython.size_t):
-        """Write the mask to ``words`` 32-bit words at a memory address (compiled only); returns the allowed count."""
-        r: cython.int = 0
-        if cython.compiled:
-            try:
-                with self.a.lock:
-                    r = self.write_mask(self.node_of(handle), cython.cast(cython.p_uint, address))
-            except BaseException:
-                self._recover()
-                raise
-        return r
-
-    def fill(self, handle: cython.longlong, bitmask: cython.int[:, ::1], index: cython.int):
-        """Write the mask into row ``index`` of an int32 array; returns the allowed count; sizes unchecked."""
-        r: cython.int
-        i: cython.int
-        if cython.compiled:
-            return self.fill_at(handle, cython.cast(cython.size_t, cython.address(bitmask[index, 0])))
-        row = [0] * self.words
-        try:
-            with self.a.lock:
-                r = self.write_mask(self.node_of(handle), row)
-        except BaseException:
-            self._recover()
-            raise
-        for i in range(self.words):
-            bitmask[index, i] = row[i] - (1 << 32) if row[i] >= 1 << 31 else row[i]
-        return r
-
-    def known(self, handle: cython.longlong):
-        """Whether the mask is already built."""
-        r: cython.bint
-        with self.a.lock:
-            r = self.a.n_mask[self.node_of(handle)] >= 0
-        return bool(r)
-
-    def allowed_count(self, handle: cython.longlong):
-        """How many tokens are allowed, stop tokens included."""
-        m: cython.int
-        r: cython.int
-        try:
-            with self.a.lock:
-                m = self.mask_of(self.node_of(handle))  # first: it may move the arrays
-                r = self.masks.mk_count[m]
-            return r
-        except BaseException:
-            self._recover()
-            raise
-
-    def allowed_ids(self, handle: cython.longlong):
-        """The allowed ids in order, as a list."""
-        m: cython.int
-        try:
-            with self.a.lock:
-                m = self.mask_of(self.node_of(handle))
-                found = self.masks.ids_of(m)
-            return found
-        except BaseException:
-            self._recover()
-            raise
-
-    def forced_bytes(self, handle: cython.longlong, most: cython.int):
-        """The bytes that must follow (at most ``most``): as long as exactly one byte can, and the end cannot."""
-        node: cython.int
-        i: cython.int
-        k: cython.int
-        w: cython.uint
-        row: cython.int
-        out = bytearray()
-        try:
-            with self.a.lock:
-                node = self.node_of(handle)
-                while len(out) < most and node != 0 and not self.a.is_complete(node) and not self._reads_tokens(node):
-                    for i in range(8):
-                        self.first[i] = 0
-                    self.a.first_classes(node, self.first)
-                    if self.a.guard_loop >= 0 or self.a.budgets:
-                        self._drop_dead_classes(node)
-                    k = -1
-                    for i in range(8):
-                        w = self.first[i] & 0xFFFFFFFF
-                        if w == 0:
-                            continue
-                        if k >= 0 or (w & (w - 1)) != 0:
-                            k = -2
-                            break
-                        k = 32 * i
-                        while not w & 1:
-                            w = w >> 1
-                            k += 1
-                    if k < 0 or self.walk.class_off[k + 1] - self.walk.class_off[k] != 1:
-                        break
-                    row = self.a.step(self.a.row_of(node), k)
-                    out.append(self.walk.class_bytes[self.walk.class_off[k]])
-                    node = self.a.row_node[row // self.a.n_classes]
-            return bytes(out)
-        except BaseException:
-            self._recover()
-            raise
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _reads_tokens(self, node: cython.int) -> cython.bint:
-        i: cython.int
-        k: cython.int
-        if self.n_sets == 0:
-            return False
-        self.a.expand(node)
-        for i in range(self.a.n_nexp[node]):
-            k = self.a.n_exp[node] + 5 * i
-            if self.a.exp[k] == self.a.guard_det:
-                if self._reads_tokens(self.a.exp[k + 1]):  # no guards in it: one level deep
-                    return True
-            elif self.a.d_flags[self.a.exp[k]] & 8:
-                return True
-        return False
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _drop_dead_classes(self, node: cython.int) -> cython.int:
-        """Clear in ``first`` the byte classes after which a guard, or a budget, leaves nothing."""
-        k: cython.int
-        for k in range(self.a.n_classes):
-            if (self.first[k >> 5] >> (k & 31)) & 1 and self.a.step(self.a.row_of(node), k) == 0:
-                self.first[k >> 5] = self.first[k >> 5] & ~bit(k & 31)
-        return 0
-
-    def shortest(self, handle: cython.longlong, most: cython.int):
-        """The bytes of a shortest way to an end, at most ``most`` of them; None where only a token set goes on."""
-        node: cython.int
-        k: cython.int
-        row: cython.int
-        t: cython.int
-        least: cython.longlong
-        full: cython.bint = False
-        out = bytearray()
-        try:
-            with self.a.lock:
-                node = self.node_of(handle)
-                if self.a.guard_loop >= 0:
-                    return self._search(node, most)
-                while not self.a.is_complete(node) and len(out) < most:
-                    row = self.a.row_of(node)
-                    least = minimum(self.a, node)
-                    t = 0
-                    for k in range(self.a.n_classes):
-                        try:
-                            t = self.a.step(row, k)
-                        except ThreadLimitReached:
-                            self.a.clear_scratch()  # another byte may be as short a way and need less
-                            full = True
-                            continue
-                        if t != 0 and minimum(self.a, self.a.row_node[t // self.a.n_classes]) < least:
-                            break
-                        t = 0
-                    if t == 0 and full:
-                        raise ThreadLimitReached(self.a.max_threads, -1)
-                    if t == 0:
-                        return None
-                    out.append(self.walk.class_bytes[self.walk.class_off[k]])
-                    node = self.a.row_node[t // self.a.n_classes]
-            return bytes(out)
-        except BaseException:
-            self._recover()
-            raise
-
-    @cython.cfunc
-    def _search(self, node: cython.int, most: cython.int):
-        """``shortest`` where guards may kill a way that looks short: A* (Hart, Nilsson, Raphael 1968) on ``n_min``.
-
-        Of equally good ways the longest read so far goes on first, so that without detours this is a straight line.
-        """
-        k: cython.int
-        t: cython.int
-        depth: cython.int
-        before = {node: None}
-        heap = [(minimum(self.a, node), 0, node)]
-        while heap:
-            _, depth, node = heappop(heap)
-            depth = -depth
-            if self.a.is_complete(node):
-                out = bytearray()
-                while before[node] is not None:
-                    node, k = before[node]
-                    out.append(k)
-                out.reverse()
-                return bytes(out[:most])
-            if len(before) * self.a.n_classes > self.walk.max_walk_nodes:
-                raise WalkLimitReached(len(before))
-            for k in range(self.a.n_classes):
-                t = self.a.step(self.a.row_of(node), k)
-                if t != 0:
-                    t = self.a.row_node[t // self.a.n_classes]
-                    if t not in before:
-                        before[t] = (node, self.walk.class_bytes[self.walk.class_off[k]])
-                        heappush(heap, (depth + 1 + minimum(self.a, t), -depth - 1, t))
-        return None
-
-    def elements(self, handle: cython.longlong):
-        """The state as ``(positions, count, tail handle)`` triples: for explaining and for tests."""
-        i: cython.int
-        d: cython.int
-        node: cython.int
-        found = []
-        with self.a.lock:
-            node = self.node_of(handle)
-            for i in range(self.a.n_off[node], self.a.n_off[node] + self.a.n_len[node]):
-                d = self.a.el_d[i]
-                positions = [self.a.d_pool[j] for j in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d])]
-                found.append((positions, self.a.el_c[i], self.handle_of(self.a.el_n[i])))
-        return found
-
-    def threads(self, handle: cython.longlong):
-        """The positions that can read now, one list for each thread, calls entered."""
-        i: cython.int
-        d: cython.int
-        node: cython.int
-        found = []
-        try:
-            with self.a.lock:
-                waiting = [self.node_of(handle)]
-                while waiting:
-                    node = waiting.pop()
-                    self.a.expand(node)
-                    for i in range(self.a.n_nexp[node]):
-                        d = self.a.exp[self.a.n_exp[node] + 5 * i]
-                        if d == self.a.guard_det:
-                            waiting.append(self.a.exp[self.a.n_exp[node] + 5 * i + 1])
-                            continue
-                        found.append([self.a.d_pool[j]
-                                      for j in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d])])
-            return found
-        except BaseException:
-            self._recover()
-            raise
-
-    def memory(self):
-        """Bytes held; the shared vocabulary and the grammar's own tables are not counted."""
-        held: cython.longlong
-        with self.a.lock:
-            held = self.a.memory_bytes()
-            held += self._bytes_held() + 4 * self.n_sets * self.words
-        return held
-
-    def counts(self):
-        """(epoch, states, rows, masks, regions walked): for benchmarks, limits and tests of the caches."""
-        with self.a.lock:
-            rows: cython.int = self.a.rows_len // self.a.n_classes
-            found = (self.a.epoch, self.a.n_count, rows, self.masks.mk_used, self.r.w_len)
-        return found
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(-1, check=False)
-def _fill_one(one: TokenAutomaton, handle: cython.longlong, out: cython.p_uint) -> cython.int:
-    with one.a.lock:
-        return one.write_mask(one.node_of(handle), out)
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(-1, check=False)
-def _next_one(one: TokenAutomaton, handle: cython.longlong, token: cython.int) -> cython.longlong:
-    with one.a.lock:
-        return one.handle_of(one.next_state(one.node_of(handle), token))
-
-
-def fill_many(automata: list, handles: cython.longlong[::1], address: cython.size_t, rows: cython.int[::1],
-              words: cython.Py_ssize_t, begin: cython.int, end: cython.int):
-    """Masks of many states in one call without the GIL: row ``rows[i]`` gets the mask of ``handles[i]``.
-
-    ``address`` is that of an int32 array of rows of ``words`` words. Compiled only; sizes are the caller's care.
-    Returns None, or (i, exception) for the first row ``begin <= i < end`` that failed; those before it are done.
-    """
-    n: cython.int = end - begin
-    i: cython.int
-    done: cython.int = 0
-    if cython.compiled:
-        base: cython.p_uint = cython.cast(cython.p_uint, address)
-        pointers: cython.pp_void = grow_pointers(cython.NULL, n + 1)
-        if not pointers:
-            raise MemoryError
-        try:
-            for i in range(n):
-                one: TokenAutomaton = automata[begin + i]
-                pointers[i] = cython.cast(cython.p_void, one)
-            with cython.nogil:
-                for i in range(n):
-                    _fill_one(cython.cast(TokenAutomaton, pointers[i]), handles[begin + i],
-                              base + rows[begin + i] * words)
-                    done += 1
-        except BaseException as error:
-            one = automata[begin + done]
-            one._recover()
-            return begin + done, error
-        finally:
-            free(pointers)
-    return None
-
-
-def next_many(automata: list, handles: cython.longlong[::1], tokens: cython.int[::1], out: cython.longlong[::1],
-              begin: cython.int, end: cython.int):
-    """The states after one token each, in one call without the GIL; 0 where the token is not allowed.
-
-    Returns None, or (i, exception) as ``fill_many``.
-    """
-    n: cython.int = end - begin
-    i: cython.int
-    done: cython.int = 0
-    if cython.compiled:
-        pointers: cython.pp_void = grow_pointers(cython.NULL, n + 1)
-        if not pointers:
-            raise MemoryError
-        try:
-            for i in range(n):
-                one: TokenAutomaton = automata[begin + i]
-                pointers[i] = cython.cast(cython.p_void, one)
-            with cython.nogil:
-                for i in range(n):
-                    out[begin + i] = _next_one(cython.cast(TokenAutomaton, pointers[i]), handles[begin + i],
-                                               tokens[begin + i])
-                    done += 1
-        except BaseException as error:
-            one = automata[begin + done]
-            one._recover()
-            return begin + done, error
-        finally:
-            free(pointers)
-    else:
-        for i in range(begin, end):
-            out[i] = automata[i].next(handles[i], tokens[i])
-    return None
-
 
 _COUNTERS = """
 vocab_size words n_sets n_stops generation max_mask_bytes pg_len pg_cap rc_used rc_cap rc_pool_len rc_pool_cap
-of_det_len of_det_cap n_todo todo_cap stamp sg_new sg_used sg_cap sg_size sg_pool_len sg_pool_cap
+of_det_len of_det_cap n_todo todo_cap stamp
 """.split()
 _POINTERS = """
-first set_rows stops rc_base rc_off rc_len rc_group rc_more pg_pool rc_stamp rc_pool of_det td_g td_n met sg_off sg_len
-sg_mask sg_table sg_pool
+first set_rows stops rc_base rc_off rc_len rc_group rc_more pg_pool rc_stamp rc_pool of_det td_g td_n met
 """.split()

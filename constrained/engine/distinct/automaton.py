@@ -28,7 +28,7 @@ import numpy as np
 
 from constrained.engine.distinct.texts import VocabularyTexts, ids_of
 from constrained.kernel.int_rows import IntRows
-from constrained.kernel.mask_walk import StaleState, TokenAutomaton
+from constrained.kernel.token_automaton import StaleState, TokenAutomaton
 from constrained.kernel.value_reader import ValueReader
 
 __all__ = ["MARK", "DistinctAutomaton", "SearchLimitReached"]

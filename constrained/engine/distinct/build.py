@@ -8,8 +8,8 @@ from constrained.engine.vocabulary_tables import VocabularyTrie, trie_of
 from constrained.errors import GrammarError, UnsatisfiableGrammarError
 from constrained.grammar.ir import RuleSet, TokenReference
 from constrained.kernel.automaton import Automaton
-from constrained.kernel.mask_walk import TokenAutomaton
 from constrained.kernel.program import Program
+from constrained.kernel.token_automaton import TokenAutomaton
 from constrained.limits import Limits
 from constrained.vocabulary import TokenizerInfo
 

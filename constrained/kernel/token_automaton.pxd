@@ -1,0 +1,16 @@
+cimport cython
+
+from constrained.kernel.mask_walk cimport MaskWalk
+
+cdef class TokenAutomaton
+cdef int _fill_one(TokenAutomaton one, long long handle, unsigned int* out) except -1 nogil
+cdef long long _next_one(TokenAutomaton one, long long handle, int token) except -1 nogil
+
+@cython.final
+cdef class TokenAutomaton(MaskWalk):
+    cdef int node_of(self, long long handle) except -1 nogil
+    cdef long long handle_of(self, int node) noexcept nogil
+    cdef void _recover(self) noexcept
+    cdef bint _reads_tokens(self, int node) except -1 nogil
+    cdef int _drop_dead_classes(self, int node) except -1 nogil
+    cdef object _search(self, int node, int most)
