@@ -43,7 +43,8 @@ class Limits:
 
     max_automaton_bytes: int = 48 << 20
     """Memory that one automaton grows by, masks included, before its caches start a new epoch; the grammar's own tables
-    are not counted. Epochs begin earlier, from 8 MB on, as long as what one of them holds is rarely asked for again."""
+    are not counted. Epochs begin earlier, from 8 MB on, as long as what one of them holds is rarely asked for again,
+    and later where the texts in hand alone need more than half of it."""
 
     max_mask_bytes: int = 64 << 20
     """Finished masks one automaton keeps; when full they are dropped and rebuilt on demand."""
@@ -61,11 +62,13 @@ class Limits:
     """Alternatives that the combinators of one JSON Schema may make in all. About 5 us each."""
 
     max_distinct_search: int = 50_000
-    """States searched to find whether an item can still be ended as one that did not come before. About 10 us each."""
+    """States searched, in one step or for one mask, to find whether an item can still be ended as one that did not come
+    before. About 10 us each; what was searched is not kept."""
 
     max_distinct_items: int = 10_000
-    """Items of one array with ``uniqueItems`` whose values are no short list: longer ones are not written, and
-    ``minItems`` above it is refused. Each step at an item's beginning looks at all that were seen: 0.2 us each."""
+    """Items of one array with ``uniqueItems`` whose values are many but may be used up (there are fewer than 10 ** 15,
+    or ``contains`` stands beside them): longer ones are not written, and ``minItems`` above it is refused. About 1 kB
+    each."""
 
     max_indentation: int = 64
     """Columns of blocks in a Lark grammar with an indenter; deeper ones are refused. Each has rules of its own."""

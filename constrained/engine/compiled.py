@@ -14,6 +14,7 @@ Thread safety: everything here may be called from any thread; the kernel takes t
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from constrained.engine.capture_graph import CaptureGraph
 from constrained.engine.captures import CaptureTracker
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from constrained.engine.distinct.automaton import DistinctAutomaton
     from constrained.engine.matcher import GrammarMatcher
 
-__all__ = ["CompiledGrammar", "StaleState", "compile_rules", "limit_error"]
+__all__ = ["CompiledGrammar", "Held", "StaleState", "compile_rules", "limit_error"]
 
 KERNEL_LIMITS = (ThreadLimitReached, WalkLimitReached, SearchLimitReached)
 """What the kernel raises where a budget ends; ``limit_error`` words it."""
@@ -49,6 +50,15 @@ SOON = 40
 """Looks at the memory: one for 256 steps of a matcher, and for 16 new matchers."""
 
 
+class Held:
+    """What one text needs of an epoch's memory: ``size`` bytes."""
+
+    __slots__ = ("__weakref__", "size")
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+
 class CompiledGrammar:
     """Made by ``GrammarCompiler``; see the module docstring.
 
@@ -59,7 +69,7 @@ class CompiledGrammar:
         automaton: the kernel object behind the state-level API.
     """
 
-    __slots__ = ("__weakref__", "_budget", "_graph", "_looks", "_started", "automaton", "by_id_only",
+    __slots__ = ("__weakref__", "_budget", "_graph", "_held", "_looks", "_started", "automaton", "by_id_only",
                  "limits", "live", "program", "rules", "tables", "tokenizer_info")
 
     def __init__(self, rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits) -> None:
@@ -104,6 +114,7 @@ class CompiledGrammar:
             self.automaton = distinct_automaton(rules, self.program, self.automaton, self.tables, self.by_id_only,
                                                 limits)
         self._budget = min(FIRST_BUDGET, limits.max_automaton_bytes)
+        self._held: list[ref[Held]] = []
         self._looks = 0
         self._started = 0
         self.live: LiveTokens | None = None
@@ -239,15 +250,27 @@ class CompiledGrammar:
         """Begin a new epoch if the automaton has outgrown its budget; True if it did."""
         self._looks += 1
         _, states, _, _, _ = self.automaton.counts()
-        if states <= self.limits.max_states and self.automaton.memory() <= self._budget:
+        budget = max(self._budget, 2 * sum(one.size for held in self._held[:] if (one := held()) is not None))
+        if states <= self.limits.max_states and self.automaton.memory() <= budget:
             return False
         if self._looks < SOON:
             self._budget = min(2 * self._budget, self.limits.max_automaton_bytes)
         self._looks = 0
+        self._held = []
         self.automaton.new_epoch()
         if self.live is not None:
             self.live = LiveTokens(self.automaton, self.tokenizer_info, self.limits)
         return True
+
+    def replayed(self, before: int) -> Held:
+        """Called by a matcher that came again to where it was in the epoch before; ``before``: the memory till then.
+
+        What it needs would be made again after each new epoch, so as long as it keeps the answer the epoch may use
+        twice of that at the least.
+        """
+        held = Held(max(self.automaton.memory() - before, 0))
+        self._held.append(ref(held))
+        return held
 
     @property
     def memory_size_bytes(self) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 
 from constrained.engine.buffers import RowFinder
 from constrained.engine.captures import CaptureSpan, CaptureTracker
-from constrained.engine.compiled import KERNEL_LIMITS, CompiledGrammar, StaleState, limit_error
+from constrained.engine.compiled import KERNEL_LIMITS, CompiledGrammar, Held, StaleState, limit_error
 from constrained.engine.forced import forced_tokens, whole_characters
 from constrained.errors import ConstrainedError
 from constrained.kernel import is_compiled
@@ -58,9 +58,9 @@ class GrammarMatcher:
     """
 
     __slots__ = (
-        "_address", "_array", "_auto", "_calls", "_compiled", "_fill_at", "_finder", "_history", "_next_state",
-        "_quick", "_row", "_state", "_steps", "_stops", "_stops_given", "_terminated", "_tracked", "_vocab_size",
-        "_without_stop", "_words",
+        "_address", "_array", "_auto", "_calls", "_compiled", "_fill_at", "_finder", "_held", "_history",
+        "_next_state", "_quick", "_row", "_state", "_steps", "_stops", "_stops_given", "_terminated", "_tracked",
+        "_vocab_size", "_without_stop", "_words",
     )
 
     def __init__(
@@ -72,6 +72,7 @@ class GrammarMatcher:
     ) -> None:
         info = compiled.tokenizer_info
         self._compiled = compiled
+        self._held: Held | None = None  # what the text needed when it was replayed
         self._auto = compiled.automaton
         self._words = self._auto.words
         self._vocab_size = self._auto.vocab_size
@@ -216,6 +217,7 @@ class GrammarMatcher:
         self._state = self._auto.start()
         self._history.clear()
         self._steps.clear()
+        self._held = None
         self._terminated = self._without_stop and self._is_final()
 
     # ---- masks ---------------------------------------------------------------------------------------
@@ -474,6 +476,7 @@ class GrammarMatcher:
         return self._state
 
     def _replay(self) -> None:
+        before = self._auto.memory()
         state: int = self._auto.start()
         history: list[int] = []
         for step in self._steps:
@@ -483,3 +486,4 @@ class GrammarMatcher:
             elif step >= 0:
                 state = self._auto.next(state, step)
         self._history, self._state = history, state
+        self._held = self._compiled.replayed(before)

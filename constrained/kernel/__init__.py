@@ -18,7 +18,7 @@ COMPILED_MODULES = (
     "mask_store", "mask_walk", "memo", "memory", "network", "nodes", "partition", "pending", "position_sets",
     "program", "region_tokens", "regions", "registers", "rule_writer", "set_loops", "shortest", "signatures",
     "stacks", "token_automaton", "token_budgets", "token_step", "token_trie", "token_walk", "unions",
-    "value_reader", "value_trie",
+    "value_reader", "value_trie", "value_walk",
 )
 
 

@@ -54,6 +54,8 @@ cdef class ValueReader:
     cdef int* begun
     cdef int* held
     cdef int* bits
+    cdef int* used
+    cdef bint calm
     cdef object look
     cdef object huge
     cdef int _room(self, int levels) except -1
@@ -61,6 +63,7 @@ cdef class ValueReader:
     cdef void _listed(self, int chain, int* out, int count) noexcept
     cdef int _pack(self) except -1
     cdef int _unpack(self, int state) except -1
+    cdef int one(self, int state, int byte) except? -9
     cdef int _flags(self) noexcept
     cdef bint _needs_values(self) noexcept
     cdef int _all_to(self, int label) except -1
@@ -80,6 +83,7 @@ cdef class ValueReader:
     cdef bint _is_zero(self) noexcept
     cdef object _digits(self)
     cdef int _end_number(self) except -1
+    cdef bint look_at(self, int state) except -1
     cdef void _bit(self, int byte) noexcept
     cdef void _blanks(self) noexcept
     cdef void _ends(self) noexcept

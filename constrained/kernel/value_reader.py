@@ -25,6 +25,8 @@ Data
     calm: nor will one be before another item begins
     bytes: an int of 256 bits, those behind which that is not so; blanks among them where they change nothing
 
+``used`` has bits for the bytes that were in any string so far.
+
 Cost: 30-100 ns a byte and some 200 ns an outlook, whatever was seen; 20-150 bytes a byte that was not read before.
 """
 
@@ -99,23 +101,30 @@ class ValueReader:
             free(self.begun)
             free(self.held)
             free(self.bits)
+            free(self.used)
 
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
-            self.here = self.begun = self.held = self.bits = None
+            self.here = self.begun = self.held = self.bits = self.used = None
             self.cap = self.looked = 0
             return self
 
     def __init__(self):
+        i: cython.int
         self.trie = ValueTrie()
         self.frames = IntRows(9)
         self.states = IntRows(5)
         self.huge = {}
         self.bits = grow_int(self.bits, 8)
-        if not self.bits:
+        self.used = grow_int(self.used, 8)
+        if not (self.bits and self.used):
             raise MemoryError
+        for i in range(8):
+            self.used[i] = 0
+        self.used[1] = 1 << (0x22 & 31)
+        self.used[2] = 1 << (0x5C & 31)
         self._room(8)
         self.looked = 0
         self.look = None
@@ -225,6 +234,15 @@ class ValueReader:
         """Whether an item that has become a new one would not be if a name were written again in it."""
         return self.frames.get(self.states.get(state, 0), OFF) != 0
 
+    @cython.cfunc
+    @cython.exceptval(-9, check=True)
+    def one(self, state: cython.int, byte: cython.int) -> cython.int:
+        """``feed`` of one byte."""
+        r: cython.int
+        self._unpack(state)
+        r = self._step(byte)
+        return self._pack() if r > 0 else r
+
     # ---- steps ---------------------------------------------------------------------------------------
 
     @cython.cfunc
@@ -243,6 +261,8 @@ class ValueReader:
     def _all_to(self, label: cython.int) -> cython.int:
         """Every level reads ``label``."""
         i: cython.int
+        if self.kind == STRING and label < END:
+            self.used[label >> 5] |= cython.cast(cython.int, 1) << (label & 31)
         for i in range(self.levels):
             self.here[i] = self.trie.child(self.here[i], label)
         return 0
@@ -649,8 +669,10 @@ class ValueReader:
 
     # ---- outlook -------------------------------------------------------------------------------------
 
-    def outlook(self, state: cython.int):
-        """What the unfinished items of ``state`` can still equal: see the module docstring."""
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def look_at(self, state: cython.int) -> cython.bint:
+        """What the unfinished items of ``state`` can still equal: ``free``, and ``calm`` and ``bits`` (8 words)."""
         i: cython.int
         calm: cython.bint
         free: cython.bint
@@ -662,10 +684,6 @@ class ValueReader:
         names: cython.bint
         is_off: cython.bint
         seen: cython.int
-        number: object = 0
-        word: object
-        if state == self.looked and self.look is not None:
-            return self.look
         self._unpack(state)
         for i in range(8):
             self.bits[i] = 0
@@ -697,11 +715,21 @@ class ValueReader:
                     # before an item begins there is always another one: compiling saw to that
                     if not is_off and not (self.kind == ITEM and i == outer):
                         free = False
-        self.looked = state
-        for i in range(8):
-            word = cython.cast(cython.uint, self.bits[i])
-            number |= word << 32 * i
-        self.look = (free, calm, number)
+        self.calm = calm
+        return free
+
+    def outlook(self, state: cython.int):
+        """What the unfinished items of ``state`` can still equal: see the module docstring."""
+        i: cython.int
+        number: object = 0
+        word: object
+        if state != self.looked or self.look is None:
+            free: cython.bint = self.look_at(state)
+            for i in range(8):
+                word = cython.cast(cython.uint, self.bits[i])
+                number |= word << 32 * i
+            self.looked = state
+            self.look = (bool(free), bool(self.calm), number)
         return self.look
 
     @cython.cfunc
@@ -897,7 +925,7 @@ class ValueReader:
         if digits[:1] == b"0" and digits[1:2].isdigit() or digits[:2] == b"-0" and digits[2:3].isdigit():
             self._any_number()  # no JSON
             return True
-        if digits[-1:] == b"." or _has_spare(digits):
+        if digits.endswith(b".") or _has_spare(digits):
             plain = plain_text(number_key(digits))
             if plain is None:
                 self._any_number()
@@ -961,4 +989,4 @@ def _has_spare(digits: bytes) -> cython.bint:
         return True
     if (digits[:1] == b"0" and digits[1:2].isdigit()) or (digits[:2] == b"-0" and digits[2:3].isdigit()):
         return True
-    return b"." in digits and (digits[-1:] == b"0" or digits[-1:] == b".")
+    return b"." in digits and digits.endswith((b"0", b"."))

@@ -133,6 +133,25 @@ def test_memory_is_given_back() -> None:
     assert grammar.automaton.counts()[0] == epoch
 
 
+def test_a_long_text_is_not_replayed_again_and_again() -> None:
+    """What it needs is more than the budget: the epochs then begin at twice of that, until the text is given up."""
+    grammar = make(NESTED, max_automaton_bytes=1 << 18)
+    matcher = cd.GrammarMatcher(grammar)
+    epochs = []
+    for _ in range(6):
+        for _ in range(sized(4000, 2000)):
+            assert matcher.accept_token(40)
+        epochs.append(grammar.automaton.counts()[0])
+    assert grammar.automaton.memory() > 1 << 18
+    assert epochs[-1] <= 8  # else one for every look at the memory: hundreds
+    del matcher
+    other = cd.GrammarMatcher(grammar)
+    for _ in range(600):
+        assert other.accept_token(ord("a"))
+        other.rollback()
+    assert grammar.automaton.memory() <= 1 << 18
+
+
 COUNTED = r"""
 root ::= value
 value ::= "[" (value (", " value)*)? "]" | "{" (pair (", " pair)*)? "}" | string | [-0-9.e]{1,30} | [a-z]{1,5}

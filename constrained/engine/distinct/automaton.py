@@ -7,34 +7,43 @@ Idea
     (a search that nearly always ends at its first byte, since any byte that leads away from all that was seen will do).
 
     The mask is relaxed's less the tokens that no pair survives. Those are found without looking at the others: a walk
-    over the vocabulary along what the readers have seen, and the few tokens that reach into a second item.
+    over the vocabulary along what the readers have seen, and the few tokens that reach into a second item or write a
+    name again. What is tried on the way is taken back from the reader's tables.
+
+    Where several pairs live and one of them comes to grief, a *ghost* stays for it as long as it can read what the
+    others cannot: relaxed follows that way of reading still, so the mask has to lose its tokens.
 
 Data
     A handle is ``epoch << 32 | index`` into the table of states, 0 is dead, as for ``TokenAutomaton``; both automata
     begin new epochs together with this one. exact's vocabulary is the 256 bytes, the mark, and the tokens that the
-    grammar names.
+    grammar names. Steps and masks are remembered up to a bound; states stay for the epoch, 40 bytes each.
 
-Cost: a first step 5-10 us, a first mask inside such an array 20-500 us, known ones a look-up and a copy.
+Cost: a first step 5-10 us, a first mask inside such an array 20-400 us, known ones a look-up and a copy. With a ghost a
+mask may be a walk over the vocabulary.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
-from constrained.engine.distinct.texts import VocabularyTexts, ids_of
+from constrained.engine.distinct.texts import BLANKS, TokenRow, VocabularyTexts
 from constrained.kernel.int_rows import IntRows
 from constrained.kernel.token_automaton import StaleState, TokenAutomaton
 from constrained.kernel.value_reader import ValueReader
+from constrained.kernel.value_walk import ValueWalk
 
 __all__ = ["MARK", "DistinctAutomaton", "SearchLimitReached"]
 
 MARK = 256
 """The id that stands for the beginning of a ``Distinct`` in the vocabulary of *exact*."""
+
+GHOST = -1
+"""Stands for the reader of a way of reading that has come to grief: relaxed still follows it."""
 
 NAMED = 257
 """From here on: the tokens that the grammar names."""
@@ -51,6 +60,7 @@ VARIANTS = 4
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 _NO_WORDS: Words = np.zeros(0, dtype=np.uint32)
 _OPENING = frozenset(b"[{")
+_OPENINGS = frozenset((b"[", b"{"))
 _BYTES = [bytes((value,)) for value in range(256)]
 
 
@@ -64,8 +74,13 @@ _OF_NUMBERS = _bits(b"0123456789+-.eE")
 
 _LOWER = 0xFFFFFFFF
 
+Mark = tuple[int, int, int, int]
 Pairs = tuple[tuple[int, int], ...]
-"""(reader's state, state of exact), sorted; none: dead."""
+"""(reader's state, state of exact), sorted; none: dead. A ghost stands beside others only."""
+
+
+Mask = tuple[int, int, Words, Words]
+"""relaxed's state, how many tokens are allowed, which words of relaxed's mask change, the bits kept of them."""
 
 
 class SearchLimitReached(Exception):
@@ -88,17 +103,20 @@ class DistinctAutomaton:
         self.words = relaxed.words
         self.lock = threading.RLock()
         self.epoch = 0
+        self.searched = 0  # states, in this step or for this mask
         self._reset()
 
     def _reset(self) -> None:
         self.epoch += 1
         self.reader = ValueReader()
+        self.walker = ValueWalk(self.reader, self.exact, self, self.texts.closing)
         self.pairs = IntRows(3)  # the pairs before, reader's state, exact's: a set of pairs is a chain
         self.states = IntRows(2)  # relaxed's, the pairs
         self.taken: dict[tuple[int, int], int] = {}
         self.marks: dict[int, int] = {}
         self.first: dict[int, int] = {}
-        self.banned: dict[int, tuple[int, Words, Words]] = {}
+        self.blanks: dict[int, list[int] | None] = {}
+        self.banned: dict[int, Mask] = {}
         self.upper = self.exact.start() >> 32 << 32
         self.begin = self._handle(self.relaxed.start(), ((0, self.exact.start()),))
 
@@ -109,7 +127,7 @@ class DistinctAutomaton:
             return 0
         chain = 0
         for reader, state in pairs:
-            chain = self.pairs.number(chain, reader, state & _LOWER)
+            chain = self.pairs.number(chain, reader + 1, state & _LOWER)
         return self.epoch << 32 | self.states.number(row & _LOWER, chain)
 
     def _of(self, handle: int) -> tuple[int, Pairs]:
@@ -121,12 +139,14 @@ class DistinctAutomaton:
         pairs: list[tuple[int, int]] = []
         while chain:
             chain, reader, state = self.pairs.values(chain)
-            pairs.append((reader, self.upper | state))
+            pairs.append((reader - 1, self.upper | state))
         pairs.reverse()
         return self.relaxed.start() >> 32 << 32 | row, tuple(pairs)
 
     def _feed(self, pairs: Pairs, data: bytes) -> Pairs:
         """The pairs after ``data``; a ``Distinct`` begins in front of a bracket."""
+        if len(pairs) == 1 and (len(data) == 1 or (b"[" not in data and b"{" not in data)):
+            return self._living(self._read(self._with_marks(pairs) if data in _OPENINGS else pairs, data))
         begin = 0
         n = len(data)
         while begin < n and pairs:
@@ -141,21 +161,27 @@ class DistinctAutomaton:
         return self._living(pairs)
 
     def _read(self, pairs: Pairs, data: bytes) -> Pairs:
+        if len(pairs) == 1:
+            reader, state = pairs[0]
+            target = self.exact.advance(state, data)
+            if not target:
+                return ()
+            if reader > 0:
+                reader = self.reader.feed(reader, data)
+            return ((reader, target),) if reader >= 0 else ()
         found: dict[int, int] = {}
         for reader, state in pairs:
             target = self.exact.advance(state, data)  # first: the reader relies on it that this is JSON
-            if not target:
-                continue
-            after = self.reader.feed(reader, data) if reader else 0
-            if after >= 0:
+            if target:
+                after = self.reader.feed(reader, data) if reader > 0 else reader
                 found[after] = self.exact.unite(found[after], target) if after in found else target
-        return tuple(sorted(found.items()))
+        return _in_order(found)
 
     def _with_marks(self, pairs: Pairs) -> Pairs:
         found = dict(pairs)
         changed = False
         for reader, state in pairs:
-            while True:
+            while reader != GHOST:
                 marked = self.marks.get(state)
                 if marked is None:
                     marked = self.marks[state] = self.exact.next(state, MARK)
@@ -164,12 +190,18 @@ class DistinctAutomaton:
                 reader, state = self.reader.marked(reader), marked
                 found[reader] = self.exact.unite(found[reader], state) if reader in found else state
                 changed = True
-        return tuple(sorted(found.items())) if changed else pairs
+        return _in_order(found) if changed else pairs
 
     def _living(self, pairs: Pairs) -> Pairs:
-        if all(reader == 0 for reader, _ in pairs):
+        if len(pairs) == 1:
+            return pairs if pairs[0][0] == 0 or self._lives(*pairs[0]) else ()
+        if all(self._lives(*pair) for pair in pairs if pair[0] > 0):
             return pairs
-        return tuple(pair for pair in pairs if self._lives(*pair))
+        found: dict[int, int] = {}
+        for reader, state in pairs:
+            after = reader if reader <= 0 or self._lives(reader, state) else GHOST
+            found[after] = self.exact.unite(found[after], state) if after in found else state
+        return _in_order(found)
 
     # ---- no dead ends --------------------------------------------------------------------------------
 
@@ -183,10 +215,22 @@ class DistinctAutomaton:
             self.first[state] = known
         return known
 
-    def _lives(self, reader: int, state: int) -> bool:
+    def first_bytes(self, state: int) -> bytes:
+        """The same as 32 bytes."""
+        return self._first(state).to_bytes(32, "little")
+
+    def has_mark(self, state: int) -> bool:
+        """Whether a ``Distinct`` may begin in a state of exact."""
+        known = self.marks.get(state)
+        if known is None:
+            known = self.marks[state] = self.exact.next(state, MARK)
+        return known != 0
+
+    def lives(self, reader: int, state: int) -> bool:
         """Whether the unfinished items can be completed as new ones. Raises ``SearchLimitReached``."""
-        if reader == 0:
-            return True
+        return reader == 0 or self._lives(reader, state)
+
+    def _lives(self, reader: int, state: int) -> bool:
         free, _, trouble = self.reader.outlook(reader)
         if free or self._away(reader, state, trouble):
             return True
@@ -206,7 +250,7 @@ class DistinctAutomaton:
                 if byte in _OPENING:
                     pairs = self._with_marks(pairs)
                 for pair in self._read(pairs, _BYTES[byte]):
-                    if pair in met:
+                    if pair in met or pair[0] == GHOST:
                         continue
                     if pair[0] == 0:
                         return True
@@ -215,8 +259,9 @@ class DistinctAutomaton:
                         return True
                     met.add(pair)
                     heappush(heap, (self.exact.distance(pair[1]), pair))
-            if len(met) > self.max_search:
-                raise SearchLimitReached(len(met))
+            self.searched += 1
+            if self.searched + len(heap) > self.max_search:
+                raise SearchLimitReached(self.searched)
         return False
 
     def _away(self, reader: int, state: int, trouble: int) -> bool:
@@ -228,55 +273,75 @@ class DistinctAutomaton:
 
     # ---- masks ---------------------------------------------------------------------------------------
 
-    def _banned(self, handle: int) -> tuple[int, Words, Words]:
-        """How many tokens the mask allows; which words of relaxed's it changes, and the bits it keeps of them."""
-        known = self.banned.get(handle)
-        if known is not None:
-            return known
+    def _mask(self, handle: int, bits: Any, index: int) -> Mask:
+        """What relaxed's mask, which is left in row ``index`` of ``bits``, is to be changed by."""
         row, pairs = self._of(handle)
-        bits = np.zeros((1, self.words), dtype=np.int32)
-        count = self.relaxed.fill(row, bits, 0)
-        allowed = bits[0].view(np.uint32)
-        marked = self.reader.mark()
-        dead: list[int] = []
-        for i in ids_of(allowed & self._doubtful(pairs)):
-            if not self._survives(pairs, i):
-                dead.append(i)
-            self.reader.undo(marked)
-        dead += self._walked(pairs)
+        self.searched = 0
+        count = self.relaxed.fill(row, bits, index)
+        allowed = bits[index].view(np.uint32)
+        watched = any(reader for reader, _ in pairs) or len(self.texts.second_behind_bracket.words)
+        dead = self._dead(allowed, pairs) if watched else []
         if self.relaxed.complete(row) and not self._complete(pairs):
             dead += [i for i in self.stop_ids if not self.relaxed.next(row, i)]
-        if len(self.banned) >= KEPT:
-            self.banned.clear()
-        known = (count, _NO_WORDS, _NO_WORDS)
+        known: Mask = (row, count, _NO_WORDS, _NO_WORDS)
         if dead:
             banned = allowed & self.texts.row(dead)
             places = banned.nonzero()[0]
             gone = banned[places]
-            known = (count - int(np.unpackbits(gone.view(np.uint8)).sum()), places.astype(np.uint32), ~gone)
+            known = (row, count - int(np.unpackbits(gone.view(np.uint8)).sum()), places.astype(np.uint32), ~gone)
+        if len(self.banned) >= KEPT:
+            self.banned.clear()
         self.banned[handle] = known
         return known
 
-    def _doubtful(self, pairs: Pairs) -> Words:
-        """Tokens that have to be tried: they begin a second item, or go on behind blanks."""
+    def _dead(self, allowed: Words, pairs: Pairs) -> list[int]:
+        """Tokens that no pair survives, of those allowed and perhaps of others."""
+        marked = self.reader.mark()
+        dead: list[int] = []
+        try:
+            for doubtful in self._doubtful(pairs):
+                for i in doubtful.among(allowed):
+                    if not self._survives(pairs, i):
+                        dead.append(i)
+                    self.reader.undo(marked)
+            return dead + self._walked(pairs)
+        finally:
+            self.reader.undo(marked)
+
+    def _doubtful(self, pairs: Pairs) -> list[TokenRow]:
+        """Tokens that have to be tried: they begin a second item, or write a name again."""
         texts = self.texts
-        readers = [reader for reader, _ in pairs if reader]
+        readers = [reader for reader, _ in pairs if reader > 0]
         if not readers:
-            return texts.second_behind_bracket
+            return [texts.second_behind_bracket]
         in_strings = all(self.reader.in_string(reader) for reader in readers) and len(readers) == len(pairs)
-        found = texts.second_behind_quote if in_strings else texts.second
+        found = [texts.second_behind_quote if in_strings else texts.second]
         if any(self.reader.may_rewrite(reader) for reader in readers):
-            found = found | texts.member
+            found.append(texts.member)
         return found
 
     def _survives(self, pairs: Pairs, token: int) -> bool:
-        return bool(self._feed(pairs, self.texts.info.token_bytes(token))) or (
-            token in self.named and bool(self._by_name(pairs, token)))
+        data = self.texts.info.token_bytes(token)
+        if len(pairs) == 1 and pairs[0][0] > 0 and b"[" not in data and b"{" not in data:
+            alive = self.walker.survives(*pairs[0], data)
+        else:
+            alive = bool(self._feed(pairs, data))
+        return alive or (token in self.named and bool(self._by_name(pairs, token)))
 
     def _walked(self, pairs: Pairs) -> list[int]:
         """Tokens that die on the way along what was seen."""
         dead: list[int] = []
         trie = self.texts.trie
+        if len(pairs) == 1:
+            reader, state = pairs[0]
+            if not reader:
+                return dead
+            others = self._behind_blanks(reader, state)
+            nodes = self.walker.walk(reader, state, others is not None, others or [])
+            if nodes is not None:
+                for node in nodes:
+                    dead += trie.ids_below(node)
+                return dead
         marked = self.reader.mark()
         stack = [(pairs, 0, byte, marked) for byte in _members(self._troubling(pairs))]
         while stack:
@@ -291,15 +356,44 @@ class DistinctAutomaton:
             else:
                 known = self.reader.mark()
                 stack += [(after, node, more, known) for more in _members(self._troubling(after))]
-        self.reader.undo(marked)
         return dead
+
+    def _behind_blanks(self, reader: int, state: int) -> list[tuple[int, int, int]] | None:
+        """Where the walk goes on behind blanks, if all blanks do the same: (reader, state, node of the trie)."""
+        if not self.reader.outlook(reader)[2] & _BLANKS:
+            return []
+        states = self._after_blanks(state)
+        if states is None:
+            return None
+        reader = self.reader.feed(reader, b" ")  # of more blanks it knows nothing
+        if reader < 0 or not all(self._lives(reader, after) for after in states):
+            return None
+        return [(reader, after, node) for after, nodes in zip(states, self.texts.behind_blanks, strict=False)
+                for node in nodes]
+
+    def _after_blanks(self, state: int) -> list[int] | None:
+        """The states of exact after 1, 2, ... blanks, as long as there are some; None where it matters which ones."""
+        if state not in self.blanks:
+            if len(self.blanks) >= KEPT:
+                self.blanks.clear()
+            found: list[int] = []
+            here = state
+            ways: set[int] = set()
+            for _ in self.texts.behind_blanks:
+                ways = {self.exact.advance(here, _BYTES[byte]) for byte in BLANKS}
+                here = ways.pop()
+                if ways or not here:
+                    break
+                found.append(here)
+            self.blanks[state] = None if ways else found
+        return self.blanks[state]
 
     def _troubling(self, pairs: Pairs) -> int:
         """The bytes behind which a pair is not calm."""
         found = 0
-        for reader, _ in pairs:
+        for reader, state in pairs:
             if reader:
-                found |= self.reader.outlook(reader)[2]
+                found |= self._first(state) if reader == GHOST else self.reader.outlook(reader)[2]
         return found
 
     def _complete(self, pairs: Pairs) -> bool:
@@ -307,7 +401,7 @@ class DistinctAutomaton:
 
     def _by_name(self, pairs: Pairs, token: int) -> Pairs:
         name = self.named[token]
-        return tuple(sorted((reader, after) for reader, state in pairs if (after := self.exact.next(state, name))))
+        return _in_order({reader: after for reader, state in pairs if (after := self.exact.next(state, name))})
 
     # ---- the methods of TokenAutomaton ---------------------------------------------------------------
 
@@ -338,16 +432,32 @@ class DistinctAutomaton:
             after = self.relaxed.next(row, token)
             if not after:
                 return 0
-            found: dict[int, int] = {}
-            ways = [self._by_name(pairs, token)] if token in self.named else []
-            ways.append(self._feed(pairs, self.texts.info.token_bytes(token)) if self._is_text(token) else ())
-            for way in ways:
-                for reader, state in way:
-                    found[reader] = self.exact.unite(found[reader], state) if reader in found else state
+            after = self._after(after, lambda: self._by_token(pairs, token))
             if len(self.taken) >= KEPT:
                 self.taken.clear()
-            known = self.taken[handle, token] = self._handle(after, tuple(sorted(found.items())))
-            return known
+            self.taken[handle, token] = after
+            return after
+
+    def _by_token(self, pairs: Pairs, token: int) -> Pairs:
+        as_text = self._feed(pairs, self.texts.info.token_bytes(token)) if self._is_text(token) else ()
+        if token not in self.named:
+            return as_text
+        found: dict[int, int] = {}
+        for reader, state in self._by_name(pairs, token) + as_text:
+            found[reader] = self.exact.unite(found[reader], state) if reader in found else state
+        return _in_order(found)
+
+    def _after(self, row: int, find: Callable[[], Pairs]) -> int:
+        """The state of ``row`` and the pairs that are found; where there are none, nothing is left behind."""
+        self.searched = 0
+        marked = self.reader.mark()
+        handle = 0
+        try:
+            handle = self._handle(row, find())
+        finally:
+            if not handle:
+                self.reader.undo(marked)
+        return handle
 
     def _is_text(self, token: int) -> bool:
         return token not in self.by_id_only and bool(self.texts.info.token_bytes(token))
@@ -358,7 +468,8 @@ class DistinctAutomaton:
             row, pairs = self._of(handle)
             if not row:
                 return 0
-            return self._handle(self.relaxed.advance(row, data, counted), self._feed(pairs, data))
+            after = self.relaxed.advance(row, data, counted)
+            return self._after(after, lambda: self._feed(pairs, data)) if after else 0
 
     def complete(self, handle: int) -> bool:
         """Whether the text may end here."""
@@ -377,28 +488,33 @@ class DistinctAutomaton:
     def fill(self, handle: int, bitmask: Any, index: int) -> int:
         """Write the mask into row ``index`` of an int32 array; returns the allowed count; sizes unchecked."""
         with self.lock:
-            row, _ = self._of(handle)
-            if not row:
+            known = self.banned.get(handle)
+            if known is not None:
+                self.relaxed.fill(known[0], bitmask, index)
+            elif handle:
+                known = self._mask(handle, bitmask, index)
+            else:
                 bitmask[index] = 0
                 return 0
-            count, places, kept = self._banned(handle)
-            self.relaxed.fill(row, bitmask, index)
+            _, count, places, kept = known
             if len(places):
                 bitmask[index, places] &= kept.view(np.int32)
             return count
 
+    def _known(self, handle: int) -> Mask:
+        return self.banned.get(handle) or self._mask(handle, np.zeros((1, self.words), dtype=np.int32), 0)
+
     def allowed_count(self, handle: int) -> int:
         """How many tokens are allowed, stop tokens included."""
         with self.lock:
-            return self._banned(handle)[0] if handle else 0
+            return self._known(handle)[1] if handle else 0
 
     def allowed_ids(self, handle: int) -> list[int]:
         """The allowed ids in order, as a list."""
         with self.lock:
-            row, _ = self._of(handle)
-            if not row:
+            if not handle:
                 return []
-            _, places, kept = self._banned(handle)
+            row, _, places, kept = self._known(handle)
             lost = dict(zip(places.tolist(), kept.tolist(), strict=True))
             return [i for i in self.relaxed.allowed_ids(row) if i >> 5 not in lost or lost[i >> 5] >> (i & 31) & 1]
 
@@ -412,6 +528,7 @@ class DistinctAutomaton:
             out = bytearray()
             _, pairs = self._of(handle)
             marked = self.reader.mark()
+            self.searched = 0
             while len(out) < most and pairs and not self._complete(pairs):
                 if any(self._reads_names(state) for _, state in pairs):
                     break
@@ -447,6 +564,7 @@ class DistinctAutomaton:
         """
         with self.lock:
             for variants, budget in ((0, QUICK), (VARIANTS, self.max_search), (0, self.max_search)):
+                self.searched = 0
                 try:
                     found = self._search(handle, most, variants, budget)
                 except SearchLimitReached:
@@ -504,7 +622,7 @@ class DistinctAutomaton:
     def memory(self) -> int:
         """Bytes held, about."""
         own = self.pairs.memory() + self.states.memory() + 250 * len(self.taken) + 150 * len(self.first)
-        own += sum(400 + 8 * len(places) for _, places, _ in self.banned.values())
+        own += sum(400 + 8 * len(places) for _, _, places, _ in self.banned.values())
         return self.relaxed.memory() + self.exact.memory() + self.reader.memory() + own
 
     def counts(self) -> tuple[int, int, int, int, int]:
@@ -512,6 +630,14 @@ class DistinctAutomaton:
         _, states, *rest = self.relaxed.counts()
         masks, steps, nodes = rest
         return self.epoch, max(states, self.exact.counts()[1], self.states.count()), masks, steps, nodes
+
+
+def _in_order(found: dict[int, int]) -> Pairs:
+    """Pairs in order; ghosts only as long as they can read what no other can, beside others."""
+    ghost = found.get(GHOST)
+    if ghost is not None and (len(found) == 1 or list(found.values()).count(ghost) > 1):
+        del found[GHOST]
+    return tuple(sorted(found.items()))
 
 
 def _members(bits: int) -> Iterator[int]:

@@ -26,39 +26,46 @@ MAX_DEPTH = 4
 
 CHARACTERS = 0x110000 - 0x800
 
+LISTED = 100_000
+"""Numbers of an interval that are counted one by one."""
+
 MAX_LAYERS = 2_000
 """Lengths of strings up to which those beside a pattern are counted."""
 
 
-def at_least(normaliser: Normaliser, expression: int, most: int, *, strict: bool, depth: int = MAX_DEPTH) -> int:
+def at_least(normaliser: Normaliser, expression: int, most: int, *, strict: bool, digits: int,
+             depth: int = MAX_DEPTH) -> int:
     """A lower bound of the number of values of ``expression``, up to ``most``.
 
-    ``strict``: objects that say nothing of undeclared members have none. Raises ``GrammarLimitError``.
+    ``strict``: objects that say nothing of undeclared members have none. ``digits``: how many a number may have.
+    Raises ``GrammarLimitError``.
     """
     if expression == FALSE:
         return 0
     d = normaliser.denote(expression)
     found = int(d.null) + (d.booleans & 1) + (d.booleans >> 1)
-    found += max((numbers_at_least(shape, most) for shape in d.numbers), default=0)
+    found += max((numbers_at_least(shape, most, digits) for shape in d.numbers), default=0)
     if found < most:
         found += max((strings_at_least(shape, most, normaliser.limits) for shape in d.strings), default=0)
     if depth and found < most:
-        found += max((_arrays(normaliser, shape, most, strict, depth - 1) for shape in d.arrays
+        found += max((_arrays(normaliser, shape, most, strict, digits, depth - 1) for shape in d.arrays
                       if not normaliser.no_array(shape)), default=0)
     if depth and found < most:
-        found += max((_objects(normaliser, shape, most, strict, depth - 1) for shape in d.objects
+        found += max((_objects(normaliser, shape, most, strict, digits, depth - 1) for shape in d.objects
                       if not normaliser.no_object(shape)), default=0)
     return min(found, most)
 
 
-def numbers_at_least(shape: NumberShape, most: int) -> int:
-    """A lower bound of the members of a shape, up to ``most``."""
-    few = shape.enumerated(most + len(shape.excluded))
+def numbers_at_least(shape: NumberShape, most: int, digits: int) -> int:
+    """A lower bound of the members of a shape that can be written with ``digits``, up to ``most``."""
+    few = shape.enumerated(min(most, LISTED) + len(shape.excluded))
     if few is not None:
         return min(len(few), most)
     if shape.not_multiple_of and shape.lower is not None and shape.upper is not None:
         return 0  # how many are left is not counted
-    return most
+    if shape.lower is not None and shape.upper is not None and shape.step() is not None:
+        most = min(most, LISTED)
+    return min(most, int(10 ** min(digits, 20)))
 
 
 def strings_at_least(shape: StringShape, most: int, limits: Limits) -> int:
@@ -66,8 +73,8 @@ def strings_at_least(shape: StringShape, most: int, limits: Limits) -> int:
     if shape.values is not None:
         return min(len(shape.values), most)
     if not shape.languages:
-        longest = shape.minimum + 1 if shape.maximum is None else shape.maximum
-        return most if longest > 0 and most + len(shape.excluded) < CHARACTERS else max(1 - len(shape.excluded), 0)
+        longest = 20 if shape.maximum is None else min(shape.maximum, 20)
+        return max(min(int(CHARACTERS**longest) - len(shape.excluded), most), 0)
     if shape.minimum == 0 and shape.maximum is None:
         return texts_at_least(shape.dfa(limits), most)
     return texts_of_lengths(shape, most, limits)[0]
@@ -113,7 +120,7 @@ def texts_at_least(dfa: Dfa, most: int) -> int:
     return min(sum(ways[state] for state in dfa.accepting), most)
 
 
-def _arrays(normaliser: Normaliser, shape: ArrayShape, most: int, strict: bool, depth: int) -> int:
+def _arrays(normaliser: Normaliser, shape: ArrayShape, most: int, strict: bool, digits: int, depth: int) -> int:
     if shape.contains:
         return 0
     k = len(shape.prefix)
@@ -129,14 +136,14 @@ def _arrays(normaliser: Normaliser, shape: ArrayShape, most: int, strict: bool, 
         if shape.minimum > 1 and k:
             return 0
         others = max(shape.minimum - 1, 0)
-        values = at_least(normaliser, shape.at(0), most + others, strict=strict, depth=depth)
+        values = at_least(normaliser, shape.at(0), most + others, strict=strict, digits=digits, depth=depth)
         return min(found + max(values - others, 0), most)
     places = range(max(shape.minimum, 1)) if shape.minimum <= k + 1 else range(k + 1)
-    return min(found + max((at_least(normaliser, shape.at(i), most, strict=strict, depth=depth)
+    return min(found + max((at_least(normaliser, shape.at(i), most, strict=strict, digits=digits, depth=depth)
                             for i in list(places)[:8]), default=0), most)
 
 
-def _objects(normaliser: Normaliser, shape: ObjectShape, most: int, strict: bool, depth: int) -> int:
+def _objects(normaliser: Normaliser, shape: ObjectShape, most: int, strict: bool, digits: int, depth: int) -> int:
     if shape.exists:
         return 0
     required = len(shape.required)
@@ -144,14 +151,14 @@ def _objects(normaliser: Normaliser, shape: ObjectShape, most: int, strict: bool
     found = 1 if shape.minimum <= required else 0
     if found and (shape.maximum is None or shape.maximum >= len(shape.properties)):  # all declared members vary
         for name, expression in shape.properties:
-            values = at_least(normaliser, expression, most, strict=strict, depth=depth)
+            values = at_least(normaliser, expression, most, strict=strict, digits=digits, depth=depth)
             found *= max(values, 1) if name in shape.required else values + 1
             if found >= most:
                 return most
     elif shape.minimum <= required + 1:  # one member that varies, the required ones filled somehow
         for name, expression in shape.properties:
             if (room or name in shape.required) and (name not in shape.required or shape.minimum <= required):
-                found = max(found, at_least(normaliser, expression, most, strict=strict, depth=depth))
+                found = max(found, at_least(normaliser, expression, most, strict=strict, digits=digits, depth=depth))
             if found >= most:
                 return most
     if not room or (strict and not shape.said):
@@ -162,5 +169,5 @@ def _objects(normaliser: Normaliser, shape: ObjectShape, most: int, strict: bool
             others = shape.minimum  # names beside the one that varies
             found = max(found, strings_at_least(left, most + others, normaliser.limits) - others)
             if shape.minimum <= required and found < most:
-                found = max(found, at_least(normaliser, expression, most, strict=strict, depth=depth))
+                found = max(found, at_least(normaliser, expression, most, strict=strict, digits=digits, depth=depth))
     return min(found, most)

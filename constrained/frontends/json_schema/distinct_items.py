@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = ["different_items", "different_members", "names_suffice"]
 
+NO_END = 10**15
+"""Values that nobody uses up: so many are as good as no end of them."""
+
 MAX_STATES = 512
 """Rules for one array with places that have few values."""
 
@@ -47,21 +50,24 @@ def different_items(emitter: Emitter, shape: ArrayShape, finite: Callable[[int],
     Raises ``NotEnforced`` and ``GrammarLimitError``.
     """
     limits = emitter.normaliser.limits
-    most = limits.max_distinct_items
+    rest = shape.rest if not emitter.normaliser.is_empty(shape.rest) else FALSE
+
+    def count(expression: int, wanted: int) -> int:
+        return at_least(emitter.normaliser, expression, wanted, strict=emitter.strict,
+                        digits=emitter.policy.max_number_digits)
+
+    most = NO_END if rest != FALSE and not shape.contains and count(rest, NO_END) == NO_END else (
+        limits.max_distinct_items)
     if shape.minimum > most:
         raise GrammarLimitError("max_distinct_items", most, f"{shape.minimum} different items must stand in an array")
     room = most if shape.maximum is None else min(shape.maximum, most)
-    rest = shape.rest if not emitter.normaliser.is_empty(shape.rest) else FALSE
-    if rest != FALSE and not shape.prefix:
+    if most < NO_END and rest != FALSE and not shape.prefix:
         there_are = exact_count(emitter.normaliser, rest, room, strict=emitter.strict)
         room = room if there_are is None else min(room, there_are)
         if shape.minimum > room:
             return Choice(())
-    whole, shape = shape, replace(shape, unique=False, maximum=room)
+    whole, shape = shape, replace(shape, unique=False, maximum=room if room < NO_END else None)
     k = min(len(shape.prefix), room)
-
-    def count(expression: int, wanted: int) -> int:
-        return at_least(emitter.normaliser, expression, wanted, strict=emitter.strict)
 
     if shape.contains and (k or len(shape.contains) > 1 or shape.contains[0][1:] != (1, None, 0)):
         return Distinct(_with_contained(emitter, replace(whole, unique=False), rest, k, room, count))

@@ -310,7 +310,23 @@ def test_too_few_different_values_are_no_schema() -> None:
         with pytest.raises(cd.UnsatisfiableSchemaError):
             byte_compiler().compile_json_schema({"type": "array", "uniqueItems": True, **keywords})
     with pytest.raises(cd.GrammarLimitError, match="max_distinct_items"):
-        byte_compiler().compile_json_schema({"type": "array", "uniqueItems": True, "minItems": 10_001})
+        byte_compiler().compile_json_schema({"type": "array", "uniqueItems": True, "minItems": 10_001, "items": {
+            "type": "integer", "minimum": 1, "maximum": 20_000}})
+
+
+def test_arrays_end_where_values_could_be_used_up() -> None:
+    compiler = cd.GrammarCompiler(byte_compiler().tokenizer_info, limits=cd.Limits(max_distinct_items=3))
+    many = {"type": "array", "uniqueItems": True, "items": {"type": "integer", "minimum": 1, "maximum": 200_000}}
+    assert accepts(compiler.compile_json_schema(many), "[1, 2, 3]")
+    assert not accepts(compiler.compile_json_schema(many), "[1, 2, 3, 4]")
+    for items in ({"type": "string"}, {"type": "integer"}, {"type": "object"}, {"type": "string", "pattern": "^a+$"},
+                  {"type": "object", "properties": {"a": {"type": "number"}}, "required": ["a"]}):
+        grammar = compiler.compile_json_schema({"type": "array", "uniqueItems": True, "items": items, "minItems": 4})
+        value = {"string": '"' + "a" * 9, "integer": "1", "object": '{"a": 1'}[items["type"]]
+        end = {"string": '"', "integer": "", "object": "}"}[items["type"]]
+        zeros = "a" if items["type"] == "string" else "0"
+        assert accepts(grammar, "[" + ", ".join(value + zeros * i + end for i in range(6)) + "]"), items
+        assert not accepts(grammar, "[" + ", ".join(value + zeros * i + end for i in (0, 1, 2, 3, 1)) + "]")
 
 
 def test_a_name_that_is_written_twice_is_no_second_member() -> None:

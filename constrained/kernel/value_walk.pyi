@@ -1,0 +1,15 @@
+from typing import Any
+
+from constrained.kernel.mask_walk import TokenAutomaton
+from constrained.kernel.token_trie import TokenTrie
+from constrained.kernel.value_reader import ValueReader
+
+class Closing:
+    def __init__(self, trie: TokenTrie) -> None: ...
+
+class ValueWalk:
+    def __init__(self, reader: ValueReader, automaton: TokenAutomaton, owner: Any, closing: Closing) -> None: ...
+    def walk(
+        self, reader: int, state: int, without: bool, others: list[tuple[int, int, int]]
+    ) -> list[int] | None: ...
+    def survives(self, reader: int, state: int, data: bytes) -> bool: ...
