@@ -1,6 +1,6 @@
 from typing import Any
 
-from constrained.kernel.mask_walk import TokenAutomaton
+from constrained.kernel.token_automaton import TokenAutomaton
 from constrained.kernel.token_trie import TokenTrie
 from constrained.kernel.value_reader import ValueReader
 
