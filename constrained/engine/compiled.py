@@ -43,7 +43,7 @@ KERNEL_LIMITS = (ThreadLimitReached, WalkLimitReached, SearchLimitReached)
 """What the kernel raises where a budget ends; ``limit_error`` words it."""
 
 FIRST_BUDGET = 8 << 20
-"""Bytes that an automaton may grow by before its first epoch ends. Epochs that are soon full double it, up to
+"""Bytes that an automaton may grow to before its first epoch ends. Where they are soon full they are doubled, up to
 ``max_automaton_bytes``: what is really in use stays, what is only left behind does not pile up."""
 
 SOON = 40
@@ -251,10 +251,13 @@ class CompiledGrammar:
         self._looks += 1
         _, states, _, _, _ = self.automaton.counts()
         budget = max(self._budget, 2 * sum(one.size for held in self._held[:] if (one := held()) is not None))
-        if states <= self.limits.max_states and self.automaton.memory() <= budget:
-            return False
-        if self._looks < SOON:
-            self._budget = min(2 * self._budget, self.limits.max_automaton_bytes)
+        if states <= self.limits.max_states:
+            if self.automaton.memory() <= budget:
+                return False
+            if self._looks < SOON and self._budget < self.limits.max_automaton_bytes:
+                self._budget = min(2 * self._budget, self.limits.max_automaton_bytes)
+                self._looks = 0
+                return False
         self._looks = 0
         self._held = []
         self.automaton.new_epoch()

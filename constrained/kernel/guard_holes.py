@@ -93,10 +93,9 @@ class GuardHoles:
         k = at
         for i in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d]):
             p = self.a.d_pool[i]
-            if c != 0:
-                p = self.a.memo.get(9, p, c)
-                if p < 0:  # not met by the survey: it does not get there
-                    continue
+            p = self.a.guards.pair(p, c)
+            if p < 0:  # not met by the survey: it does not get there
+                continue
             for j in range(self.a.guards.out_offsets[p], self.a.guards.out_offsets[p + 1]):
                 if self.a.guards.outs[j] != 0:
                     if k >= self.pool_cap:

@@ -6,7 +6,8 @@ A *pending id* is a set of guards that are open, with how far each has read; 0 i
     may_end[c]                       the text may end while ``c`` is pending
     step[c * n_classes + k]          the pending id after a byte of class ``k``; negative: what stands under it is dead
     join[c * n_pending + d]          both are pending; negative: they were not expected to meet
-    pair_position[i], pair_pending[i]   the pairs (position, pending id) that the survey has met
+    pair_first[p] .. pair_first[p + 1]   the pairs of position ``p`` that the survey has met, sorted by their pending ids
+    pair_pending[i]                  the pending id of a pair
     outs[out_offsets[i] .. out_offsets[i + 1]]   with which pending ids the rule can end that is read from ``i``: a
                                      position with nothing pending, or ``n_positions + j`` for pair ``j``
 """
@@ -35,7 +36,7 @@ class GuardTables:
             drop_int(self.may_end)
             drop_int(self.step)
             drop_int(self.join)
-            drop_int(self.pair_position)
+            drop_int(self.pair_first)
             drop_int(self.pair_pending)
             drop_int(self.out_offsets)
             drop_int(self.outs)
@@ -46,29 +47,54 @@ class GuardTables:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
-            self.may_end = self.step = self.join = self.pair_position = self.pair_pending = None
+            self.may_end = self.step = self.join = self.pair_first = self.pair_pending = None
             self.out_offsets = self.outs = self.todo_c = self.todo_n = None
             self.todo_cap = self.n_todo = 0
             return self
 
     def __init__(self, guards):
         """``guards``: the tables of ``engine.guards``, or None."""
+        p: cython.int = 0
+        i: cython.int
+        n_pairs: cython.int
         self.n_pending = 1
-        self.n_pairs = 0
+        self.n_positions = 0
         if guards is None:
             return
         self.n_pending = guards.n_pending
-        self.n_pairs = len(guards.pair_position)
+        n_pairs = len(guards.pair_position)
+        self.n_positions = len(guards.out_offsets) - 1 - n_pairs
+        positions: cython.int[::1] = guards.pair_position
         self.may_end = copy_ints(self.may_end, guards.may_end)
         self.step = copy_ints(self.step, guards.step)
         self.join = copy_ints(self.join, guards.join)
-        self.pair_position = copy_ints(self.pair_position, guards.pair_position)
+        self.pair_first = grow_int(self.pair_first, self.n_positions + 1)
         self.pair_pending = copy_ints(self.pair_pending, guards.pair_pending)
         self.out_offsets = copy_ints(self.out_offsets, guards.out_offsets)
         self.outs = copy_ints(self.outs, guards.outs)
-        if not (self.may_end and self.step and self.join and self.pair_position and self.pair_pending
+        if not (self.may_end and self.step and self.join and self.pair_first and self.pair_pending
                 and self.out_offsets and self.outs):
             out_of_memory()
+        for i in range(n_pairs):
+            while p <= positions[i]:
+                self.pair_first[p] = i
+                p += 1
+        while p <= self.n_positions:
+            self.pair_first[p] = n_pairs
+            p += 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def pair(self, p: cython.int, c: cython.int) -> cython.int:
+        """Where ``out_offsets`` has position ``p`` under pending id ``c``; -1 for a pair that was not met."""
+        i: cython.int
+        if c == 0:
+            return p
+        for i in range(self.pair_first[p], self.pair_first[p + 1]):
+            if self.pair_pending[i] == c:
+                return self.n_positions + i
+        return -1
 
     @cython.cfunc
     @cython.nogil

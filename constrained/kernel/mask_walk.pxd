@@ -13,6 +13,7 @@ cdef int NONE
 cdef int UNKNOWN
 cdef int FEW_IN_ROW
 cdef int MANY_TOKENS
+cdef int MANY_IDS
 
 cdef class MaskWalk:
     cdef Automaton a
@@ -97,6 +98,8 @@ cdef class MaskWalk:
     cdef int _united(self, int one, int other) except -1 nogil
     @cython.final
     cdef int _finish(self, int node) except -1 nogil
+    @cython.final
+    cdef int _finish_row(self, int node) except -1 nogil
     @cython.final
     cdef int _mark_token_sets(self, int node) except -1 nogil
     @cython.final

@@ -65,6 +65,7 @@ NONE = cython.declare(cython.int, -1)
 UNKNOWN = cython.declare(cython.int, -1)
 FEW_IN_ROW = cython.declare(cython.int, 1024)
 MANY_TOKENS = cython.declare(cython.int, 2048)
+MANY_IDS = cython.declare(cython.int, 1024)
 
 
 @cython.cclass
@@ -599,11 +600,28 @@ class MaskWalk:
         base: cython.int = NONE
         lo: cython.int = self.signatures.new + 1  # behind "the end is allowed"
         hi: cython.int = self.signatures.pool_len
+        total: cython.int = 0
+        out: cython.p_uint
+        row: cython.p_uint
         for i in range(lo, hi):
+            total += self.rc_len[self.signatures.pool[i]]
             b = self.rc_base[self.signatures.pool[i]]
             if b == NONE or b == base:
                 continue
             base = b if base == NONE else self._united(base, b)
+        if total > MANY_IDS:  # it will be kept as a row
+            self.masks.begin(NONE)
+            out = self.masks.scratch
+            if base != NONE:
+                row = self.masks.b_row[base]
+                for i in range(self.words):
+                    out[i] = row[i]
+            for i in range(lo, hi):
+                r = self.signatures.pool[i]
+                for j in range(self.rc_off[r], self.rc_off[r] + self.rc_len[r]):
+                    b = self.rc_pool[j]
+                    out[b >> 5] |= cython.cast(cython.uint, 1) << (b & 31)
+            return self._finish_row(node)
         self.masks.begin(base)
         for i in range(lo, hi):
             r = self.signatures.pool[i]
@@ -633,8 +651,6 @@ class MaskWalk:
     def _finish(self, node: cython.int) -> cython.int:
         """Tokens with equal bytes, token sets and stop tokens are added, and the mask is stored."""
         i: cython.int
-        j: cython.int
-        out: cython.p_uint = self.masks.scratch
         if self.n_sets == 0:
             self.masks.room(self.t.n_twins + self.n_stops)
             for i in range(self.t.n_twins):
@@ -645,15 +661,26 @@ class MaskWalk:
                     self.masks.add(self.stops[i])
             return self.masks.finish()
         self.masks.to_scratch()
+        return self._finish_row(node)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _finish_row(self, node: cython.int) -> cython.int:
+        """The same for a mask that is a row in ``scratch``."""
+        i: cython.int
+        j: cython.int
+        out: cython.p_uint = self.masks.scratch
         for i in range(self.t.n_twins):
             j = self.t.twins[2 * i]
             if (out[j >> 5] >> (j & 31)) & 1:
                 j = self.t.twins[2 * i + 1]
                 out[j >> 5] |= cython.cast(cython.uint, 1) << (j & 31)
-        j = self.n_sets * self.words
-        for i in range(self.words):
-            out[i] &= ~self.set_rows[j + i]
-        self._mark_token_sets(node)
+        if self.n_sets > 0:
+            j = self.n_sets * self.words
+            for i in range(self.words):
+                out[i] &= ~self.set_rows[j + i]
+            self._mark_token_sets(node)
         if self.a.is_complete(node):
             for i in range(self.n_stops):
                 j = self.stops[i]

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """A memo of functions of two ints: one open table for all of them.
 
-``kind`` names the function: 1 push, 2 unite, 4, 11, 14 and 15 guard_holes, 5 fill_hole, 6 and 7 restrict, 8 and 9
+``kind`` names the function: 1 push, 2 unite, 4, 11, 14 and 15 guard_holes, 5 fill_hole, 6 and 7 restrict, 8
 guards, 10 byte_det, 12 after_token, 13 uncounted; from 16 on what masks remember, five kinds a generation of masks (see
 ``hole_regions`` and ``mask_walk``): old ones are never asked for again.
 

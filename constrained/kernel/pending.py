@@ -5,7 +5,7 @@ An element ``(guard, pending id, node)`` stands for the stacks of the node, as l
 Its node has no guards itself and no END, which stands beside it; two guards that meet are joined into one pending id.
 What every continuation kills is dropped from a node (``drop_dead``), so that no reachable state is a dead end.
 
-``memo`` kind 8: whether stacks live under a pending id; kind 9: the number of a surveyed pair (position, pending id).
+``memo`` kind 8: whether stacks live under a pending id.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _frame_lives(a: Stacks, d: cython.int, c: cython.int, n: cython.int) -> cyth
     unknown: cython.bint = False
     for i in range(a.d_off[d], a.d_off[d] + a.d_len[d]):
         p = a.d_pool[i]
-        p = a.memo.get(9, p, c)
+        p = a.guards.pair(p, c)
         if p < 0:
             # What stands under a guard is also asked about without it, which the survey need not have met. The
             # guard's own question is the one that counts.
@@ -159,7 +159,7 @@ def _frame_lives(a: Stacks, d: cython.int, c: cython.int, n: cython.int) -> cyth
     if not unknown:
         return 0
     for i in range(a.d_off[d], a.d_off[d] + a.d_len[d]):
-        p = a.memo.get(9, a.d_pool[i], c)
+        p = a.guards.pair(a.d_pool[i], c)
         for j in range(a.guards.out_offsets[p], a.guards.out_offsets[p + 1]):
             if a.memo.get(8, a.guards.outs[j], n) == -2:
                 a.guards.push(a.guards.outs[j], n)

@@ -142,8 +142,6 @@ class Stacks(Dets):
         for i in range(self.n_table_size):
             self.n_table[i] = -1
         self.guard_det = -1 if self.guard_loop < 0 else self.loop_det(self.guard_loop)
-        for i in range(self.guards.n_pairs):
-            self.memo.put(9, self.guards.pair_position[i], self.guards.pair_pending[i], self.n_positions + i)
         self.canonical(0)
         self.add_item(END_DET, 0, 0)
         self.canonical(0)
