@@ -6,7 +6,7 @@ A *pending id* is a set of guards that are open, with how far each has read; 0 i
     may_end[c]                       the text may end while ``c`` is pending
     step[c * n_classes + k]          the pending id after a byte of class ``k``; negative: what stands under it is dead
     join[c * n_pending + d]          both are pending; negative: they were not expected to meet
-    pair_first[p] .. pair_first[p + 1]   the pairs of position ``p`` that the survey has met, sorted by their pending ids
+    pair_first[p] .. pair_first[p + 1]   the pairs of position ``p`` that the survey has met, by pending id
     pair_pending[i]                  the pending id of a pair
     outs[out_offsets[i] .. out_offsets[i + 1]]   with which pending ids the rule can end that is read from ``i``: a
                                      position with nothing pending, or ``n_positions + j`` for pair ``j``
