@@ -23,12 +23,15 @@ cdef class ExitGroups:
     cdef int exit_cap
     cdef int n_aside
     cdef int aside_cap
+    cdef int n_bars
+    cdef int bar_cap
     cdef int* g_off
     cdef int* g_len
     cdef int* pool
     cdef int* table
     cdef int* nodes
     cdef int* exits
+    cdef int* bars
     cdef int* count
     cdef int* aside
     cdef int forget(self) except -1 nogil
@@ -39,6 +42,8 @@ cdef class ExitGroups:
     cdef int add_exit(self, int e) except -1 nogil
     cdef int set_aside(self, int c, int x) except -1 nogil
     cdef int next_pending(self) except -1 nogil
+    cdef int bar(self, int e, int lo, int hi) except -1 nogil
+    cdef bint is_barred(self, int at, int e, int x) noexcept nogil
     cdef int _sorted_once(self, int* a, int n) noexcept nogil
     cdef int finish(self) except -1 nogil
     cdef int _intern(self, int length) except -1 nogil

@@ -7,7 +7,8 @@ on). A place is known by the trie nodes one byte behind it:
     g_off[g]    in ``pool``: eight words of bits of the automaton's byte classes that lead on (all, where there are
                 exits); how many bytes b; for each its value and the end of its nodes; how many exits
                 e; the nodes, by byte and in order; the exits (see ``hole_regions``), whose nodes are asked for
-                by byte when they are needed
+                by byte when they are needed; how many bars; the bars: (exit, lo, hi), trie nodes behind
+                the exit that do not belong to the group
 
 Group 0 is empty, group 1 the root of the trie. Where guards are pending at a place, what is below goes on under their
 pending id: such places are set aside (``aside``: pending id, trie node or ``~exit``) and make groups of their own.
@@ -55,6 +56,7 @@ class ExitGroups:
             free(self.table)
             free(self.nodes)
             free(self.exits)
+            free(self.bars)
             free(self.count)
             free(self.aside)
 
@@ -63,9 +65,9 @@ class ExitGroups:
         def __new__(cls, *args):
             self = object.__new__(cls)
             for name in ("n", "cap", "pool_len", "pool_cap", "table_size", "n_nodes", "node_cap", "n_exits",
-                         "exit_cap", "n_aside", "aside_cap"):
+                         "exit_cap", "n_bars", "bar_cap", "n_aside", "aside_cap"):
                 setattr(self, name, 0)
-            for name in ("g_off", "g_len", "pool", "table", "nodes", "exits", "count", "aside"):
+            for name in ("g_off", "g_len", "pool", "table", "nodes", "exits", "bars", "count", "aside"):
                 setattr(self, name, None)
             return self
 
@@ -126,6 +128,7 @@ class ExitGroups:
         self.n_nodes = 0
         self.n_exits = 0
         self.n_aside = 0
+        self.n_bars = 0
 
     @cython.cfunc
     @cython.nogil
@@ -145,7 +148,19 @@ class ExitGroups:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def add_exit(self, e: cython.int) -> cython.int:
-        """All places where exit ``e`` of a region stands."""
+        """All places where exit ``e`` of a region stands: without bars, if it is there already. 1: it was not."""
+        i: cython.int
+        n: cython.int = 0
+        for i in range(self.n_exits):
+            if self.exits[i] == e:
+                for i in range(self.n_bars):
+                    if self.bars[3 * i] != e:
+                        self.bars[3 * n] = self.bars[3 * i]
+                        self.bars[3 * n + 1] = self.bars[3 * i + 1]
+                        self.bars[3 * n + 2] = self.bars[3 * i + 2]
+                        n += 1
+                self.n_bars = n
+                return 0
         if self.n_exits >= self.exit_cap:
             self.exit_cap = 16 if self.exit_cap == 0 else self.exit_cap * 2
             self.exits = grow_int(self.exits, self.exit_cap)
@@ -153,6 +168,22 @@ class ExitGroups:
                 self._out_of_memory()
         self.exits[self.n_exits] = e
         self.n_exits += 1
+        return 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def bar(self, e: cython.int, lo: cython.int, hi: cython.int) -> cython.int:
+        """But for trie nodes from ``lo`` to below ``hi``."""
+        if self.n_bars >= self.bar_cap:
+            self.bar_cap = 16 if self.bar_cap == 0 else self.bar_cap * 2
+            self.bars = grow_int(self.bars, 3 * self.bar_cap)
+            if not self.bars:
+                self._out_of_memory()
+        self.bars[3 * self.n_bars] = e
+        self.bars[3 * self.n_bars + 1] = lo
+        self.bars[3 * self.n_bars + 2] = hi
+        self.n_bars += 1
         return 0
 
     @cython.cfunc
@@ -197,6 +228,19 @@ class ExitGroups:
                 self.add_exit(~x)
         self.n_aside = w
         return c
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def is_barred(self, at: cython.int, e: cython.int, x: cython.int) -> cython.bint:
+        """Whether the bars at ``pool[at]`` keep trie node ``x`` behind exit ``e`` out."""
+        i: cython.int
+        j: cython.int
+        for i in range(self.pool[at]):
+            j = at + 1 + 3 * i
+            if self.pool[j] == e and self.pool[j + 1] <= x and x < self.pool[j + 2]:
+                return True
+        return False
 
     @cython.cfunc
     @cython.nogil
@@ -246,7 +290,7 @@ class ExitGroups:
                 total += 1
                 c = end[c]
         at = self.pool_len
-        k = 10 + 2 * kinds + total + self.n_exits
+        k = 11 + 2 * kinds + total + self.n_exits + 3 * self.n_bars
         if at + k > self.pool_cap:
             self.pool_cap = 2 * (at + k) + 256
             self.pool = grow_int(self.pool, self.pool_cap)
@@ -280,7 +324,11 @@ class ExitGroups:
         at = self.pool_len + 10 + 2 * kinds + total
         for i in range(self.n_exits):
             self.pool[at + i] = self.exits[i]
-        return self._intern(10 + 2 * kinds + total + self.n_exits)
+        at += self.n_exits
+        self.pool[at] = self.n_bars
+        for i in range(3 * self.n_bars):
+            self.pool[at + 1 + i] = self.bars[i]
+        return self._intern(11 + 2 * kinds + total + self.n_exits + 3 * self.n_bars)
 
     @cython.cfunc
     @cython.nogil

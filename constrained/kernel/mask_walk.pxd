@@ -50,6 +50,7 @@ cdef class MaskWalk:
     cdef int* rc_more
     cdef int* pg_pool
     cdef int* rc_stamp
+    cdef int* rc_next
     cdef int* rc_pool
     cdef int* of_det
     cdef int* td_g
@@ -66,6 +67,8 @@ cdef class MaskWalk:
     cdef int _new_record(self, int base, int group) except -1 nogil
     @cython.final
     cdef int _take_walk(self) except -1 nogil
+    @cython.final
+    cdef int _base_of_wide(self, int w) except -1 nogil
     @cython.final
     cdef int _record(self, int g, int u, bint hook) except -1 nogil
     @cython.final

@@ -13,8 +13,10 @@ Data
     record r     ``rc_base[r]``: a base of ``masks`` or NONE; further tokens ``rc_pool[rc_off[r] .. + rc_len[r]]``;
                  ``rc_group[r]``: its exit group, UNKNOWN while only threads asked that stand on the end.
                  ``rc_more[r]``: where ``pg_pool`` has the groups of places with a guard pending: how many, and for
-                 each the pending id and the group; 0 for none. Found by (group, det), or (group, hole node) for a
-                 counted loop, a budget, and where guards matter (``guard_holes``); record 0 is empty
+                 each the pending id and the group; 0 for none.
+                 ``rc_next[2 r]``: a group, or 0, where hole node ``rc_next[2 r + 1]`` goes on: what follows a literal.
+                 Found by (group, det), or (group, hole node) for a counted loop, a budget, and where guards matter
+                 (``guard_holes``); record 0 is empty
     signature    the records of a mask, in the order they were met, and whether the end is allowed: known ones give the
                  mask at once (``signatures``)
 
@@ -37,6 +39,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.guard_holes import GuardHoles
     from cython.cimports.constrained.kernel.hashing import mix
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
+    from cython.cimports.constrained.kernel.holes import fill_hole
     from cython.cimports.constrained.kernel.mask_store import MaskStore
     from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
     from cython.cimports.constrained.kernel.signatures import Signatures
@@ -52,6 +55,7 @@ else:
     from constrained.kernel.guard_holes import GuardHoles
     from constrained.kernel.hashing import mix
     from constrained.kernel.hole_regions import HoleRegions
+    from constrained.kernel.holes import fill_hole
     from constrained.kernel.mask_store import MaskStore
     from constrained.kernel.memory import grow_int, grow_uint
     from constrained.kernel.signatures import Signatures
@@ -85,6 +89,7 @@ class MaskWalk:
             free(self.rc_more)
             free(self.pg_pool)
             free(self.rc_stamp)
+            free(self.rc_next)
             free(self.rc_pool)
             free(self.of_det)
             free(self.td_g)
@@ -205,7 +210,9 @@ class MaskWalk:
             self.rc_group = grow_int(self.rc_group, self.rc_cap)
             self.rc_more = grow_int(self.rc_more, self.rc_cap)
             self.rc_stamp = grow_int(self.rc_stamp, self.rc_cap)
-            if not (self.rc_base and self.rc_off and self.rc_len and self.rc_group and self.rc_more and self.rc_stamp):
+            self.rc_next = grow_int(self.rc_next, 2 * self.rc_cap)
+            if not (self.rc_base and self.rc_off and self.rc_len and self.rc_group and self.rc_more and self.rc_stamp
+                    and self.rc_next):
                 self._out_of_memory()
         if self.rc_pool_len + n > self.rc_pool_cap:
             self.rc_pool_cap = 2 * (self.rc_pool_len + n) + 1024
@@ -218,6 +225,7 @@ class MaskWalk:
         self.rc_group[r] = group
         self.rc_more[r] = 0
         self.rc_stamp[r] = 0
+        self.rc_next[2 * r] = 0
         for i in range(n):
             self.rc_pool[self.rc_pool_len + i] = self.masks.ex[i]
         self.rc_pool_len += n
@@ -232,19 +240,13 @@ class MaskWalk:
     def _take_walk(self) -> cython.int:
         """What the walk has found becomes the mask in the making of ``masks``, on a base of its own if it is large."""
         i: cython.int
-        j: cython.int
         k: cython.int
         w: cython.uint
         row: cython.p_uint
         base: cython.int = NONE
         out: cython.p_uint = self.masks.scratch
-        if self.walk.n_wb == 1:
-            base = self.masks.base_of(self.r.w_row[self.walk.wb[0]])
         if self.walk.dense or self.walk.n_wb > 1 or self.walk.n_tk > MANY_TOKENS:
-            for i in range(self.walk.n_wb):
-                row = self.r.w_row[self.walk.wb[i]]
-                for j in range(self.words):
-                    out[j] |= row[j]
+            self.walk.add_rows(out)
             if self.walk.dense:
                 self.walk.pack_marks(out)
             for i in range(self.walk.n_tk):
@@ -252,6 +254,8 @@ class MaskWalk:
                 out[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
             self.masks.begin(self.masks.own_base())
             return 0
+        if self.walk.n_wb == 1:
+            base = self._base_of_wide(self.walk.wb[0])
         if base >= 0 and self.masks.b_count[base] < FEW_IN_ROW:
             row = self.masks.b_row[base]
             self.masks.begin(NONE)
@@ -274,22 +278,49 @@ class MaskWalk:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
+    def _base_of_wide(self, w: cython.int) -> cython.int:
+        """The base with the row of the walk's one wide, but for the tokens that are cut: mostly one, a quote."""
+        b: cython.int
+        token: cython.int
+        if self.walk.wb_lo[0] == self.walk.wb_hi[0]:
+            return self.masks.base_of(self.r.w_row[w])
+        token = self.walk.cuts[self.walk.wb_lo[0]]
+        if self.walk.wb_hi[0] - self.walk.wb_lo[0] == 1:
+            b = self.a.memo.get(19 + 5 * self.generation + 1000000000, w, token)
+            if b >= 0:
+                return b
+        self.walk.add_rows(self.masks.scratch)
+        b = self.masks.own_base()
+        if self.walk.wb_hi[0] - self.walk.wb_lo[0] == 1:
+            self.a.memo.put(19 + 5 * self.generation + 1000000000, w, token, b)
+        return b
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
     def _record(self, g: cython.int, u: cython.int, hook: cython.bint) -> cython.int:
         """A new record: what hole node ``u`` reads at group ``g``."""
         i: cython.int
         r: cython.int
         more: cython.int
+        rest: cython.int
         if u == 0:
             return 0
-        if g == ROOT_GROUP:
-            self.walk.from_root(u, hook)
-        else:
+        if g != ROOT_GROUP:
             self.a.expand(u)
             for i in range(8):
                 self.first[i] = 0
             self.a.first_classes(u, self.first)
             if not self.groups.meets(g, self.first):
                 return 0
+        i = self.a.n_off[u]
+        if self.walk.plain and self.a.n_len[u] == 1 and self.a.d_loop[self.a.el_d[i]] < 0 and (
+                self.walk.is_literal(self.a.el_d[i])):
+            self.walk.follow(g, self.a.el_d[i], hook)
+        elif g == ROOT_GROUP:
+            self.walk.from_root(u, hook)
+        else:
             self.walk.from_group(g, u, hook)
         self._take_walk()
         i = UNKNOWN
@@ -297,10 +328,18 @@ class MaskWalk:
         if hook:
             i = self.groups.finish()
             more = self._pending_groups()
-        if i == 0 and more == 0 and self.masks.base == NONE and self.masks.n_ex == 0:
+        rest = self.walk.rest
+        if rest != 0:
+            self.groups.begin()
+            for r in range(self.walk.n_places):
+                self.groups.add_node(self.walk.places[r])
+        elif i == 0 and more == 0 and self.masks.base == NONE and self.masks.n_ex == 0:
             return 0
         r = self._new_record(self.masks.base, i)
         self.rc_more[r] = more
+        if rest != 0:
+            self.rc_next[2 * r] = self.groups.finish()
+            self.rc_next[2 * r + 1] = rest
         return r
 
     @cython.final
@@ -359,7 +398,6 @@ class MaskWalk:
             q = self.walk.beside_of(d)
             if q != 0:
                 r = self.walk.differ(d, q, 0)
-                self.walk.n_excluded = 0
                 if r != 1:
                     q = 0
                     if r == 0:
@@ -428,7 +466,7 @@ class MaskWalk:
     def _bytes_held(self) -> cython.longlong:
         return self.masks.bytes_held() + 4 * (
             cython.cast(cython.longlong, self.rc_pool_len) + self.signatures.pool_len + self.groups.pool_len
-            + 4 * self.r.n_lists + 6 * self.rc_used + self.pg_len)
+            + 4 * self.r.n_lists + 8 * self.rc_used + self.pg_len)
 
     @cython.final
     @cython.cfunc
@@ -575,6 +613,10 @@ class MaskWalk:
             self.rc_stamp[r] = self.stamp
             if self.rc_len[r] != 0 or self.rc_base[r] != NONE:
                 self.signatures.add(r)
+        if self.rc_next[2 * r] != 0:
+            m = fill_hole(self.a, self.rc_next[2 * r + 1], n)
+            if m != 0:
+                self._push_place(self.rc_next[2 * r], m)
         if n == ROOT_NODE:
             return 0
         if self.rc_group[r] != 0:
@@ -767,5 +809,5 @@ vocab_size words n_sets n_stops generation max_mask_bytes pg_len pg_cap rc_used 
 of_det_len of_det_cap n_todo todo_cap stamp
 """.split()
 _POINTERS = """
-first set_rows stops rc_base rc_off rc_len rc_group rc_more pg_pool rc_stamp rc_pool of_det td_g td_n met
+first set_rows stops rc_base rc_off rc_len rc_group rc_more pg_pool rc_stamp rc_next rc_pool of_det td_g td_n met
 """.split()

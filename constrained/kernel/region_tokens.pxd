@@ -34,6 +34,7 @@ cdef class RegionTokens:
     cdef int hi
     cdef int number
     cdef int n_own
+    cdef int map_way
     cdef long long bytes_held
     cdef unsigned long long hash
     cdef int* cells
@@ -43,6 +44,7 @@ cdef class RegionTokens:
     cdef int* al_rounds
     cdef int* standing
     cdef int* ways
+    cdef int* map
     cdef unsigned int** rows
     cdef int** lists
     cdef int** stands
@@ -56,6 +58,7 @@ cdef class RegionTokens:
     cdef int* _list(self, TokenTrie trie, int number, int b) noexcept nogil
     cdef int* _near(self, TokenTrie trie, int* stand, int b) noexcept nogil
     cdef int* _members(self, TokenTrie trie, int number) noexcept nogil
+    cdef void _map(self, int number) noexcept nogil
     cdef int* _among(self, TokenTrie trie, int number, int b) noexcept nogil
 
 @cython.final

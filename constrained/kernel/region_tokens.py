@@ -63,6 +63,7 @@ class RegionTokens:
             free(self.al_rounds)
             free(self.standing)
             free(self.ways)
+            free(self.map)
             if self.rows:
                 for i in range(self.deepest + 2):
                     free(self.rows[i])
@@ -82,7 +83,8 @@ class RegionTokens:
             self = object.__new__(cls)
             self.guard = cython.pymutex()
             self.cells = self.al_c = self.al_need = self.al_way = self.al_rounds = self.standing = self.ways = None
-            self.rows = self.lists = self.stands = None
+            self.rows = self.lists = self.stands = self.map = None
+            self.map_way = 0
             self.n_alive = self.alive_cap = self.n_ways = self.deepest = self.n_cells = self.bytes_held = 0
             self.lo = self.hi = self.number = self.n_own = self.root = 0
             self.hash = 0
@@ -467,7 +469,6 @@ class RegionTokens:
         where: cython.p_int = self.classes.where
         parent: cython.p_int = trie.parent
         by_byte: cython.p_int = trie.by_byte
-        n_classes: cython.int = self.classes.n
         lo: cython.int = trie.byte_off[b]
         last: cython.int = trie.byte_off[b + 1]
         hi: cython.int = last
@@ -476,8 +477,11 @@ class RegionTokens:
         i: cython.int
         r: cython.int
         n: cython.int = 0
-        rounds: cython.p_int = grow_int(cython.NULL if cython.compiled else None, n_classes)
+        rounds: cython.p_int
         buf: cython.p_int = cython.NULL if cython.compiled else None
+        if not self.map or self.map_way != number:
+            self._map(number)
+        rounds = self.map
         while lo < hi:
             mid = (lo + hi) >> 1
             if by_byte[mid] <= self.root:
@@ -486,11 +490,6 @@ class RegionTokens:
                 hi = mid
         buf = grow_int(buf, 2 * (last - lo) + 1)
         if rounds and buf:
-            for i in range(n_classes):
-                rounds[i] = -1
-            for i in range(self.n_alive):
-                if self.al_way[i] == number:
-                    rounds[self.al_c[i]] = self.al_rounds[i]
             for i in range(lo, last):
                 if by_byte[i] >= end:
                     break
@@ -500,9 +499,26 @@ class RegionTokens:
                     buf[2 * n + 2] = r
                     n += 1
             buf[0] = n
-        if cython.compiled:
-            free(rounds)
         return buf
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _map(self, number: cython.int) -> cython.void:
+        """Fill ``map``: the rounds done at each class node where a way out stands open, else -1; for all its bytes."""
+        n_classes: cython.int = self.classes.n
+        i: cython.int
+        if not self.map:
+            self.map = grow_int(self.map, n_classes)
+            if not self.map:
+                return
+            self.bytes_held += 4 * n_classes
+        for i in range(n_classes):
+            self.map[i] = -1
+        for i in range(self.n_alive):
+            if self.al_way[i] == number:
+                self.map[self.al_c[i]] = self.al_rounds[i]
+        self.map_way = number
 
 
 @cython.cfunc
@@ -570,21 +586,44 @@ def _hash_of(one: RegionTokens) -> cython.ulonglong:
     return one.hash
 
 
-def _common_partition():
-    """Letters by case, digits, every other ASCII character alone, and what UTF-8 tells apart."""
-    starts = {0x00, 0x7F, 0x80, 0x90, 0xA0, 0xC0, 0xC2, 0xE0, 0xE1, 0xED, 0xEE, 0xF0, 0xF1, 0xF4, 0xF5}
-    alike = {0xC0: 0x00, 0xEE: 0xE1, 0xF5: 0x00}
-    for b in range(0x20, 0x7F):
-        if not chr(b).isalnum() or chr(b) in "0Aa":
-            starts.add(b)
+def _partition(kinds):
+    """The coarsest partition in which bytes of different ``kinds`` are apart."""
     numbers = {}
-    row = []
-    at = 0
+    return bytes(numbers.setdefault(kind, len(numbers)) for kind in kinds)
+
+
+SPACES = frozenset(b"\x0b\x0c\x81\x9a\x9f\xa0\xaf\xbb\xbf\xc2\xe1\xe3\xef")
+"""The bytes of the spaces that Unicode has beyond ASCII's, and two more."""
+
+
+def _common_partitions():
+    """Three partitions, each finer than the one before.
+
+    First what most grammars tell apart: letters by case, digits, every other ASCII character alone, and the bytes by
+    which UTF-8 is valid. Then the line ends U+2028 and U+2029, which ``.`` leaves out. Then other spaces, for ``\\s``.
+    """
+    first = []
+    second = []
+    third = []
+    starts = (0x80, 0x90, 0xA0, 0xC0, 0xC2, 0xE0, 0xE1, 0xED, 0xEE, 0xF0, 0xF1, 0xF4, 0xF5, 0x100)
+    alike = {0xEE: 0xE1, 0xF5: 0xC0}
     for b in range(256):
-        if b in starts:
-            at = alike.get(b, b)
-        row.append(numbers.setdefault(at, len(numbers)))
-    return bytes(row)
+        c = chr(b)
+        at = max([s for s in starts if s <= b], default=0)
+        kind = alike.get(at, at)
+        more = 0
+        if b < 0x20:
+            kind = -2 if c in "\t\n\r" else -1
+        elif b < 0x80:
+            kind = "0" if c == "0" else "1" if c.isdigit() else "A" if c.isupper() else "a" if c.islower() else c
+        elif b in (0x80, 0xE2):
+            more = b
+        elif b in (0xA8, 0xA9):
+            more = 0xA8
+        first.append(kind)
+        second.append((kind, more))
+        third.append((kind, more, b if b in SPACES else 0x8A if 0x80 < b <= 0x8A else 0))
+    return tuple(_partition(kinds) for kinds in (first, second, third))
 
 
 def _is_finer(finer: bytes, partition: bytes):
@@ -593,8 +632,8 @@ def _is_finer(finer: bytes, partition: bytes):
     return all(seen.setdefault(finer[b], partition[b]) == partition[b] for b in range(256))
 
 
-COMMON = _common_partition()
-FEW_USES = 8
+COMMON = _common_partitions()
+FEW_USES = 64
 
 
 @cython.final
@@ -655,18 +694,21 @@ class RegionTables:
     def class_trie(self, trie: TokenTrie, number: int):
         """The shared ``ClassTrie`` for a numbered partition, or a finer one.
 
-        Any finer partition tells apart what has to be. So most partitions begin with the *common* one, which is there
-        already: building a class trie costs more than the first regions that use it.
+        Any finer partition tells apart what has to be. So most partitions begin with one of the *common* ones, which is
+        there already: building a class trie costs more than the first regions that use it.
         """
         found = self.tries.get(number)
         if found is None:
             uses = self.uses.get(number, 0)
-            if uses < FEW_USES and _is_finer(COMMON, self.partitions[number]):
+            if uses < FEW_USES:
                 self.uses[number] = uses + 1
-                number = -1
-                found = self.tries.get(-1)
+                for i, common in enumerate(COMMON):
+                    if _is_finer(common, self.partitions[number]):
+                        number = -1 - i
+                        found = self.tries.get(number)
+                        break
         if found is None:
-            built = ClassTrie(trie, COMMON if number < 0 else self.partitions[number])
+            built = ClassTrie(trie, COMMON[-1 - number] if number < 0 else self.partitions[number])
             with self.guard:
                 found = self.tries.setdefault(number, built)
         return found

@@ -39,6 +39,7 @@ cdef class Regions:
     cdef void _join(self, int loop, int q) noexcept
     cdef void _unite(self, int number, int other) noexcept
     cdef int _neighbours(self) except -1
+    cdef void _bridge(self, int p, int q, int* looped) noexcept
     cdef int _next(self, int p, int e) noexcept
     cdef int _components(self) except -1
     cdef bint _loops(self, int p) noexcept

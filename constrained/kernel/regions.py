@@ -233,13 +233,18 @@ class Regions:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _loop_regions(self) -> cython.int:
-        """A counted loop whose body is bytes only and begins wide is a region: all loops over one body share it."""
+        """A counted loop whose body is bytes only and begins wide is a region: all loops over one body share it.
+
+        So is one that repeats a single narrow set of bytes (whitespace, digits): there a count makes each place another
+        state, while as a region one walk serves all places, counts and grammars.
+        """
         net: Network = self.net
         i: cython.int
         k: cython.int
         n: cython.int
         rule: cython.int
         number: cython.int
+        narrow: cython.bint
         body: cython.p_int = net.s_b
         net.l_region = grow_int(net.l_region, net.n_loops + 1)
         self.by_rule = grow_int(self.by_rule, net.n_rules + 1)
@@ -255,14 +260,17 @@ class Regions:
             if self.by_rule[rule] < 0:
                 self.by_rule[rule] = 0
                 n = 0
-                if self.width[net.r_start[rule]] >= WIDE:
+                narrow = self._is_narrow(net.r_start[rule])
+                if narrow or self.width[net.r_start[rule]] >= WIDE:
                     n = self._bytes_only(net.r_start[rule])
+                if narrow and n != 2:
+                    n = 0
                 if n > 0:
                     # every round begins with all the edges of the start, so they belong to the partition
                     number = self._new_region()
                     self.by_rule[rule] = number
                     for i in range(n):
-                        if not self._is_narrow(body[i]):
+                        if narrow or not self._is_narrow(body[i]):
                             self._add(number, body[i])
                         elif body[i] != net.r_start[rule]:
                             self.width[body[i]] = 0  # nor is it a lead-in
@@ -319,7 +327,7 @@ class Regions:
         e: cython.int
         for k in range(net.n_loops):
             q = net.l_after[k]
-            if net.l_region[k] == 0 or q < 0:
+            if net.l_region[k] == 0 or q < 0 or self.width[net.r_start[net.l_rule[k]]] < WIDE:
                 continue
             e = net.head[4 * q + 1]
             self._join(k, q)
@@ -402,6 +410,7 @@ class Regions:
                 while e >= 0:
                     other = net.p_region[net.e_to[e]]
                     if other == 0:
+                        self._bridge(p, net.e_to[e], looped)
                         if steps < NEAR and count < net.n:
                             waiting[count] = net.e_to[e]
                             count += 1
@@ -424,6 +433,37 @@ class Regions:
                         self._unite(number, other)
                 e = net.e_next[e]
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _bridge(self, p: cython.int, q: cython.int, looped: cython.p_int) -> cython.void:
+        """Make one region of that of ``p`` and one that ``q``, reached from there, reads into with many bytes.
+
+        So are the two ends of an unanchored pattern's first letter, which may stand anywhere in a text.
+        """
+        net: Network = self.net
+        e: cython.int = net.head[4 * q]
+        f: cython.int
+        width: cython.int
+        other: cython.int
+        if e < 0 or net.p_region[q] != 0 or self.width[q] < LEAD_IN or net.loop_at[q] >= 0 or (
+                net.head[4 * q + 2] >= 0 or net.head[4 * q + 3] >= 0):
+            return
+        while e >= 0:
+            other = self._region_of(net.e_to[e])
+            if other != 0 and not looped[other]:
+                width = 0
+                f = e
+                while f >= 0:
+                    if self._region_of(net.e_to[f]) == other:
+                        width += net.e_b[f] - net.e_a[f] + 1
+                    f = net.e_next[f]
+                if width >= LEAD_IN:
+                    if other != net.p_region[p]:
+                        self._unite(net.p_region[p], other)
+                    self._add(other, q)
+                    return
+            e = net.e_next[e]
 
     # ---- cycles ------------------------------------------------------------------------------------------
 
@@ -544,16 +584,23 @@ class Regions:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _region_of(self, p: cython.int) -> cython.int:
-        """The region of ``p`` or of what it reaches by one epsilon."""
+        """The region of ``p`` or of what it comes to by an epsilon, or by several where there is one way only."""
         net: Network = self.net
         e: cython.int
+        steps: cython.int
         if net.p_region[p]:
             return net.p_region[p]
-        e = net.head[4 * p + 1]
-        while e >= 0:
-            if net.p_region[net.e_to[e]]:
-                return net.p_region[net.e_to[e]]
-            e = net.e_next[e]
+        for steps in range(NEAR):
+            e = net.head[4 * p + 1]
+            while e >= 0:
+                if net.p_region[net.e_to[e]]:
+                    return net.p_region[net.e_to[e]]
+                e = net.e_next[e]
+            e = net.head[4 * p + 1]
+            if e < 0 or net.e_next[e] >= 0 or net.head[4 * p] >= 0 or net.head[4 * p + 2] >= 0 or (
+                    net.head[4 * p + 3] >= 0 or net.loop_at[p] >= 0):
+                break
+            p = net.e_to[e]
         return 0
 
     @cython.cfunc

@@ -9,13 +9,19 @@ Idea
 Beside a region
     "Any string but these keys" is no region while the text may still become one of the keys, and it reads nearly what
     the string's body reads. Where most bytes lead from a det ``p`` to the det ``q`` of a region, both are read side by
-    side along the few bytes where they differ. As long as ``p`` can do what ``q`` does inside the region, ``q``'s row
-    is the right one; the trie nodes at which only ``q`` leaves are ``excluded``, and what only ``p`` can do is walked.
-    Where ``p`` cannot follow, this does not apply, and ``p`` is walked like any other.
+    side along the few bytes where they differ. As long as ``p`` does what ``q`` does inside the region, ``q``'s row is
+    the right one. Where ``p`` cannot follow, ``q``'s tokens below are ``cut``; the trie nodes that only ``q`` reaches
+    are ``excluded`` from its exits; and what only ``p`` can do is walked. Where ``p`` goes on to something else while
+    ``q`` is inside, this does not apply, and ``p`` is walked like any other.
+
+Literals
+    A key's bytes are followed down the trie without states, up to the first position that does anything else. What is
+    read from there begins a new record, at the group of the ``places`` reached, so that all keys share it.
 
 Result
-    ``tk[:n_tk]`` tokens (some perhaps twice); ``wb[:n_wb]`` wides whose rows belong to it; ``dense``: ``marks`` has
-    more. With ``hook``, for a node over HOLE, where the stacks below go on is told to ``groups``.
+    ``tk[:n_tk]`` tokens (some perhaps twice); ``wb[:n_wb]`` wides whose rows belong to it, without the tokens
+    ``cuts[wb_lo[i]:wb_hi[i]]``; ``dense``: ``marks`` has more. With ``hook``, for a node over HOLE, where the stacks
+    below go on is told to ``groups``.
 
 Cost: 2-3 ns a trie node; 1.4 in large walks without a hook.
 """
@@ -29,22 +35,24 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
-    from cython.cimports.constrained.kernel.exit_groups import ExitGroups
+    from cython.cimports.constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
     from cython.cimports.constrained.kernel.holes import fill_hole
     from cython.cimports.constrained.kernel.memory import copy_ints, grow_int
     from cython.cimports.constrained.kernel.pending import lives
+    from cython.cimports.constrained.kernel.stacks import HOLE_NODE
     from cython.cimports.constrained.kernel.token_budgets import is_used_up
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free, realloc
     from cython.cimports.libc.string import memset
 else:
     from constrained.kernel.automaton import Automaton
-    from constrained.kernel.exit_groups import ExitGroups
+    from constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
     from constrained.kernel.hole_regions import HoleRegions
     from constrained.kernel.holes import fill_hole
     from constrained.kernel.memory import copy_ints, grow_int
     from constrained.kernel.pending import lives
+    from constrained.kernel.stacks import HOLE_NODE
     from constrained.kernel.token_budgets import is_used_up
     from constrained.kernel.token_trie import TokenTrie
 
@@ -56,7 +64,10 @@ LARGE_SUBTREE = cython.declare(cython.int, 1000)
 MANY_NODES = cython.declare(cython.int, 30_000)
 FEW_BYTES = cython.declare(cython.int, 32)
 MANY_PAIRS = cython.declare(cython.int, 20_000)
+MANY_CUT = cython.declare(cython.int, 60_000)
 HOLE = cython.declare(cython.int, 2)
+NEAR = cython.declare(cython.int, 16)
+FEW_POSITIONS = cython.declare(cython.int, 8)
 
 
 class WalkLimitReached(Exception):
@@ -85,6 +96,11 @@ class TokenWalk:
             free(self.first)
             free(self.tk)
             free(self.wb)
+            free(self.wb_lo)
+            free(self.wb_hi)
+            free(self.cuts)
+            free(self.cut)
+            free(self.places)
             free(self.excluded)
             free(self.pair_x)
             free(self.pair_p)
@@ -113,6 +129,7 @@ class TokenWalk:
         self.r = regions
         self.groups = groups
         self.max_walk_nodes = max_walk_nodes
+        self.plain = automaton.guard_loop < 0 and not automaton.budgets
         self.small = SMALL_SUBTREE if len(regions.regions) > 1 else SMALL_WITHOUT_REGIONS
         self.path = grow_int(self.path, trie.max_depth + 2)
         self.first = grow_int(self.first, 8)
@@ -139,6 +156,7 @@ class TokenWalk:
     def forget(self) -> cython.void:
         """A new epoch: dets have other numbers."""
         self.side_len = 0
+        self.read_q = 0
 
     @cython.cfunc
     @cython.nogil
@@ -159,7 +177,11 @@ class TokenWalk:
         self.n_tasks = 0
         self.n_runs = 0
         self.run_nodes = 0
-        self.n_excluded = 0
+        self.n_places = 0
+        self.rest = 0
+        self.n_cuts = 0
+        self.beside = False
+        self.has_beside = False
         self.dense = False
         self.groups.begin()
 
@@ -186,6 +208,7 @@ class TokenWalk:
         j: cython.int
         k: cython.int
         t: cython.int
+        bars: cython.int
         nodes: cython.p_int
         self._begin(hook)
         for i in range(8):
@@ -201,6 +224,7 @@ class TokenWalk:
                         self._reach(self.groups.pool[j], t)
             lo = hi
         hi = lo + self.groups.pool[at + 9 + 2 * kinds]
+        bars = hi
         while lo < hi:
             for k in range(self.a.n_classes):
                 if not (self.first[k >> 5] >> (k & 31)) & 1:
@@ -212,8 +236,168 @@ class TokenWalk:
                     j = self.r.exit_list(self.groups.pool[lo], self.class_bytes[i])
                     nodes = self.r.xl[j]
                     for j in range(self.r.xl_len[2 * j], self.r.xl_len[2 * j + 1]):
-                        self._reach(nodes[j], t)
+                        if self.groups.pool[bars] == 0 or not self.groups.is_barred(
+                                bars, self.groups.pool[lo], nodes[j]):
+                            self._reach(nodes[j], t)
             lo += 1
+        return self._work()
+
+    # ---- literals ------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def is_literal(self, d: cython.int) -> cython.bint:
+        """Whether all edges of det ``d`` read the same byte."""
+        i: cython.int
+        j: cython.int
+        p: cython.int
+        b: cython.int = -1
+        if self.a.d_len[d] > FEW_POSITIONS:
+            return False
+        for i in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d]):
+            p = self.a.d_pool[i]
+            for j in range(self.a.p_off[4 * p], self.a.p_off[4 * p + 1]):
+                if self.a.e_a[j] != self.a.e_b[j] or (b >= 0 and self.a.e_a[j] != b):
+                    return False
+                b = self.a.e_a[j]
+        return b >= 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _goes_on(self, p: cython.int) -> cython.bint:
+        """Whether position ``p`` reads one byte and does nothing else."""
+        at: cython.int = self.a.p_off[4 * p]
+        return (at + 1 == self.a.p_off[4 * p + 1] and at + 1 == self.a.p_off[4 * p + 4]
+                and self.a.e_a[at] == self.a.e_b[at] and self.a.p_loop[p] < 0 and not self.a.p_accept[p]
+                and self.a.p_region[p] == 0)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _skip(self, p: cython.int) -> cython.int:
+        """What position ``p`` comes to where it has one epsilon and nothing else."""
+        i: cython.int
+        at: cython.int
+        for i in range(NEAR):
+            at = self.a.p_off[4 * p + 1]
+            if not (self.a.p_off[4 * p] == at and at + 1 == self.a.p_off[4 * p + 2]
+                    and at + 1 == self.a.p_off[4 * p + 4] and self.a.p_loop[p] < 0 and not self.a.p_accept[p]):
+                break
+            p = self.a.e_to[at]
+        return p
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _add_place(self, x: cython.int) -> cython.int:
+        """Trie node ``x`` has been read by the literal: take its token, and go on below it."""
+        if self.t.token[x] != self.t.spare:
+            self._need_tokens(1)
+            self.tk[self.n_tk] = self.t.token[x]
+            self.n_tk += 1
+        if self.t.end[x] > x + 1:
+            if self.n_places >= self.place_cap:
+                self.place_cap = 64 if self.place_cap == 0 else self.place_cap * 2
+                self.places = grow_int(self.places, self.place_cap)
+                if not self.places:
+                    self._out_of_memory()
+            self.places[self.n_places] = x
+            self.n_places += 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def follow(self, g: cython.int, d: cython.int, hook: cython.bint) -> cython.int:
+        """Read what literal det ``d`` reads at group ``g``, without states, up to where something else begins.
+
+        That is node ``rest`` over HOLE at the trie nodes ``places``; 0 where nothing is left.
+        """
+        p: cython.int
+        b: cython.int = -1
+        i: cython.int
+        j: cython.int
+        n: cython.int
+        c: cython.int
+        at: cython.int
+        lo: cython.int
+        nodes: cython.p_int
+        self._begin(hook)
+        for i in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d]):
+            p = self.a.d_pool[i]
+            if self.a.p_off[4 * p] != self.a.p_off[4 * p + 1]:
+                b = self.a.e_a[self.a.p_off[4 * p]]
+        if g == ROOT_GROUP:
+            c = self.t.children[self.t.child_table(0) + b]
+            if c != 0:
+                self._add_place(c)
+        else:
+            at = self.groups.g_off[g]
+            n = self.groups.pool[at + 8]
+            lo = at + 10 + 2 * n
+            for i in range(n):
+                j = at + self.groups.pool[at + 10 + 2 * i]
+                if self.groups.pool[at + 9 + 2 * i] == b:
+                    while lo < j:
+                        self._add_place(self.groups.pool[lo])
+                        lo += 1
+                lo = j
+            at = lo + self.groups.pool[at + 9 + 2 * n]
+            while lo < at:
+                i = self.r.exit_list(self.groups.pool[lo], b)
+                nodes = self.r.xl[i]
+                for j in range(self.r.xl_len[2 * i], self.r.xl_len[2 * i + 1]):
+                    if self.groups.pool[at] == 0 or not self.groups.is_barred(at, self.groups.pool[lo], nodes[j]):
+                        self._add_place(nodes[j])
+                lo += 1
+        n = 0
+        for i in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d]):
+            p = self.a.d_pool[i]
+            for j in range(self.a.p_off[4 * p], self.a.p_off[4 * p + 1]):
+                self.a.need_buf(n + 1)
+                self.a.buf[n] = self.a.e_to[j]
+                n += 1
+        p = self._skip(self.a.buf[0])
+        while n == 1 and self.n_places > 0 and self._goes_on(p):
+            b = self.a.e_a[self.a.p_off[4 * p]]
+            at = self.n_places
+            self.n_places = 0
+            for i in range(at):  # not more are added than were read
+                c = self.t._child(self.places[i], b)
+                if c != 0:
+                    self._add_place(c)
+            p = self._skip(self.a.e_to[self.a.p_off[4 * p]])
+        self.rest = 0
+        if self.n_places == 0:
+            return 0
+        if n == 1:
+            self.a.buf[0] = p
+        n = self.a.closure(n)
+        d = self.a.intern_det(n)
+        at = self.a.it_len
+        self.a.add_pair(d, HOLE_NODE)
+        self.rest = self.a.canonical(at)
+        if self.rest == HOLE_NODE:
+            self.rest = 0
+            if hook:
+                for i in range(self.n_places):
+                    self.groups.add_node(self.places[i])
+            return 0
+        n = 0
+        for i in range(self.n_places):
+            c = self.places[i]
+            if self.t.end[c] - c > self.small:  # with a region below one finished row serves it all
+                self._push_task(c, self.rest)
+                if hook and self.stands(self.rest):
+                    self.groups.add_node(c)
+            else:
+                self.places[n] = c
+                n += 1
+        self.n_places = n
+        if n == 0:
+            self.rest = 0
         return self._work()
 
     @cython.cfunc
@@ -671,7 +855,8 @@ class TokenWalk:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _wide(self, u: cython.int, region: cython.int, n: cython.int, x: cython.int) -> cython.int:
-        """Take what hole node ``u`` over the stacks ``n`` can read below trie node ``x``, but for ``excluded``."""
+        """Take what hole node ``u`` over the stacks ``n`` can read below trie node ``x``; ``beside``: but for what
+        ``differ`` has found that it must not."""
         w: cython.int = self.r.wide_of(u, region, x)
         i: cython.int
         j: cython.int
@@ -681,6 +866,8 @@ class TokenWalk:
         t: cython.int
         b: cython.int
         row: cython.int
+        last: cython.int
+        standing: cython.bint
         nodes: cython.p_int
         self._add_wide(w)
         for e in range(self.r.w_exit[w], self.r.w_exit[w] + self.r.w_nexit[w]):
@@ -688,7 +875,11 @@ class TokenWalk:
             if m == 0:
                 continue
             if self.hook and self.stands(m):
-                self._tell(~e, m)
+                if not self.beside:
+                    self._tell(~e, m)
+                elif self.groups.add_exit(e):  # no guards: see ``_find_side``
+                    for i in range(self.n_excluded):
+                        self.groups.bar(e, self.excluded[2 * i], self.excluded[2 * i + 1])
             for i in range(8):
                 self.first[i] = 0
             self.a.first_classes(m, self.first)
@@ -699,15 +890,21 @@ class TokenWalk:
                 t = self.a.step(row, k)
                 if t == 0:
                     continue
+                standing = self.hook and self.stands(self.a.row_node[t // self.a.n_classes])
                 for b in range(self.class_off[k], self.class_off[k + 1]):
                     i = self.r.exit_list(e, self.class_bytes[b])
                     nodes = self.r.xl[i]
-                    for j in range(self.r.xl_len[2 * i], self.r.xl_len[2 * i + 1]):
+                    last = self.r.xl_len[2 * i + 1]
+                    for j in range(self.r.xl_len[2 * i], last):
                         i = nodes[j]
-                        if self.n_excluded and self._is_excluded(i):
+                        if self.beside and self._is_excluded(i):
                             continue
-                        self._take(i, t)
+                        self._need_tokens(1)
+                        self.tk[self.n_tk] = self.t.token[i]
+                        self.n_tk += self.t.token[i] != self.t.spare
                         if self.t.end[i] > i + 1:
+                            if standing:
+                                self._tell(i, self.a.row_node[t // self.a.n_classes])
                             self.visited += self.t.end[i] - i
                             self.collect(i, t)
         return 0
@@ -718,7 +915,7 @@ class TokenWalk:
     def _is_excluded(self, x: cython.int) -> cython.bint:
         i: cython.int
         for i in range(self.n_excluded):
-            if self.excluded[i] == x:
+            if self.excluded[2 * i] <= x and x < self.excluded[2 * i + 1]:
                 return True
         return False
 
@@ -726,18 +923,60 @@ class TokenWalk:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _add_wide(self, w: cython.int) -> cython.int:
+        """Take the row of wide ``w``; ``beside``: without the tokens that are ``cut``."""
         i: cython.int
+        cutting: cython.bint = self.beside and self.n_cut > 0
         for i in range(self.n_wb):
             if self.wb[i] == w:
-                return 0
+                if not cutting:
+                    self.wb_hi[i] = self.wb_lo[i]
+                if self.wb_hi[i] == self.wb_lo[i]:
+                    return 0
         if self.n_wb >= self.wb_cap:
             self.wb_cap = 16 if self.wb_cap == 0 else self.wb_cap * 2
             self.wb = grow_int(self.wb, self.wb_cap)
-            if not self.wb:
+            self.wb_lo = grow_int(self.wb_lo, self.wb_cap)
+            self.wb_hi = grow_int(self.wb_hi, self.wb_cap)
+            if not (self.wb and self.wb_lo and self.wb_hi):
                 self._out_of_memory()
         self.wb[self.n_wb] = w
+        self.wb_lo[self.n_wb] = self.n_cuts
+        if cutting:
+            if self.n_cuts + self.n_cut > self.cuts_cap:
+                self.cuts_cap = 2 * (self.n_cuts + self.n_cut) + 16
+                self.cuts = grow_int(self.cuts, self.cuts_cap)
+                if not self.cuts:
+                    self._out_of_memory()
+            for i in range(self.n_cut):
+                self.cuts[self.n_cuts] = self.cut[i]
+                self.n_cuts += 1
+        self.wb_hi[self.n_wb] = self.n_cuts
         self.n_wb += 1
         return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add_rows(self, out: cython.p_uint) -> cython.void:
+        """OR the rows of the wides into ``out``, which is empty."""
+        i: cython.int
+        j: cython.int
+        k: cython.int
+        bit: cython.uint
+        row: cython.p_uint
+        for i in range(self.n_wb):
+            row = self.r.w_row[self.wb[i]]
+            for j in range(self.wb_lo[i], self.wb_hi[i]):
+                k = self.cuts[j]
+                if (out[k >> 5] >> (k & 31)) & 1:
+                    self.cuts[j] = self.t.spare  # another row has it
+            for j in range(self.t.words):
+                out[j] |= row[j]
+            for j in range(self.wb_lo[i], self.wb_hi[i]):
+                k = self.cuts[j]
+                if k != self.t.spare:
+                    bit = cython.cast(cython.uint, 1) << (k & 31)
+                    out[k >> 5] = (out[k >> 5] | bit) ^ bit
 
     # ---- beside a region -----------------------------------------------------------------------------
 
@@ -840,14 +1079,36 @@ class TokenWalk:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _exclude(self, x: cython.int) -> cython.int:
+    def _exclude(self, lo: cython.int, hi: cython.int) -> cython.int:
+        """Of the trie nodes behind ``q``'s exits those from ``lo`` to below ``hi`` do not count."""
+        if self.n_excluded > 0 and self.excluded[2 * self.n_excluded - 1] == lo:
+            self.excluded[2 * self.n_excluded - 1] = hi
+            return 0
         if self.n_excluded >= self.excluded_cap:
             self.excluded_cap = 16 if self.excluded_cap == 0 else self.excluded_cap * 2
-            self.excluded = grow_int(self.excluded, self.excluded_cap)
+            self.excluded = grow_int(self.excluded, 2 * self.excluded_cap)
             if not self.excluded:
                 self._out_of_memory()
-        self.excluded[self.n_excluded] = x
+        self.excluded[2 * self.n_excluded] = lo
+        self.excluded[2 * self.n_excluded + 1] = hi
         self.n_excluded += 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _cut(self, lo: cython.int, hi: cython.int) -> cython.int:
+        """Of ``q``'s row the tokens at trie nodes from ``lo`` to below ``hi`` do not count."""
+        x: cython.int
+        if self.n_cut + hi - lo > self.cut_cap:
+            self.cut_cap = 2 * (self.n_cut + hi - lo) + 16
+            self.cut = grow_int(self.cut, self.cut_cap)
+            if not self.cut:
+                self._out_of_memory()
+        for x in range(lo, hi):
+            if self.t.token[x] != self.t.spare:
+                self.cut[self.n_cut] = self.t.token[x]
+                self.n_cut += 1
         return 0
 
     @cython.cfunc
@@ -856,9 +1117,21 @@ class TokenWalk:
     def differ(self, p: cython.int, q: cython.int, x: cython.int) -> cython.int:
         """Read ``p`` beside ``q`` below trie node ``x``. 0: ``p`` cannot follow; 1: it does what ``q`` does; 2: else.
 
-        Fills ``excluded``, and ``only`` with (trie node, det) to walk: also where both leave right at ``x``, for a
-        region's exits begin behind its first byte.
+        Fills ``excluded``, ``cut``, and ``only`` with (trie node, det) to walk: also where both leave right at ``x``,
+        for a region's exits begin behind its first byte. What was found last is kept.
         """
+        if self.read_p != p or self.read_q != q or self.read_x != x:
+            self.read_q = 0  # should memory run out
+            self.read = self._differ(p, q, x)
+            self.read_p = p
+            self.read_q = q
+            self.read_x = x
+        return self.read
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _differ(self, p: cython.int, q: cython.int, x: cython.int) -> cython.int:
         inside: cython.int
         out: cython.int
         b: cython.int
@@ -868,11 +1141,14 @@ class TokenWalk:
         t: cython.int
         region: cython.int
         table: cython.int
+        goes_on: cython.bint
+        leaves: cython.bint
         seen: cython.int = 0
         found: cython.int = 1
         self.n_pairs = 0
         self.n_only = 0
         self.n_excluded = 0
+        self.n_cut = 0
         s = self.a.split_det(q)
         region = self.a.split[s + 2]
         self._push_pair(x, p, q)
@@ -895,8 +1171,13 @@ class TokenWalk:
             for k in range(self.a.n_classes):
                 s = self.a.d_rows[self.a.d_row[p] + k]
                 t = self.a.d_rows[self.a.d_row[q] + k]
-                if s == t and (seen > 1 or s == 0 or self.a.d_rows[self.a.d_row[inside] + k] != 0):
+                goes_on = inside != 0 and self.a.d_rows[self.a.d_row[inside] + k] != 0
+                if s == t and (seen > 1 or s == 0 or goes_on):
                     continue
+                leaves = False
+                if goes_on:
+                    c = self.a.split_det(t)
+                    leaves = self.a.split[c + 1] == 0 and not self.a.d_flags[t] & 16
                 for b in range(self.class_off[k], self.class_off[k + 1]):
                     if table >= 0:
                         c = self.t.children[table + self.class_bytes[b]]
@@ -904,16 +1185,32 @@ class TokenWalk:
                         c = self.t._child(x, self.class_bytes[b])
                     if c == 0:
                         continue
-                    if inside != 0 and self.a.det_step(inside, k) != 0:
-                        if s == 0 or self.a.d_flags[s] != 2 or self.a.d_flags[t] != 2 or (
-                                out != 0 and self.a.det_step(out, k) != 0):
+                    if goes_on and out != 0 and self.a.det_step(out, k) != 0:
+                        return 0
+                    if leaves:  # with this byte, so from ``c`` on both are outside
+                        found = 2
+                        self._exclude(c + 1, self.t.end[c])
+                        if s != 0:
+                            self._push_only(c, s)
+                        else:
+                            self._cut(c, c + 1)
+                        continue
+                    if goes_on and s == 0:  # nothing that ``q`` reads below ``c`` is right
+                        if self.n_cut + self.t.end[c] - c > MANY_CUT:
+                            return 0
+                        found = 2
+                        self._exclude(c, self.t.end[c])
+                        self._cut(c, self.t.end[c])
+                        continue
+                    if goes_on:
+                        if self.a.d_flags[s] != 2 or self.a.d_flags[t] != 2:
                             return 0
                         self._push_pair(c, s, t)
                         continue
                     if s != t:
                         found = 2
                         if t != 0 and seen > 1:
-                            self._exclude(c)
+                            self._exclude(c, c + 1)
                     if s != 0:
                         self._push_only(c, s)
         return found
@@ -928,16 +1225,17 @@ class TokenWalk:
         q: cython.int = self.beside_of(p)
         s: cython.int
         base: cython.int
-        if q == 0:
+        if q == 0 or (self.hook and self.has_beside):  # groups know one such exit
             return False
         if not self.differ(p, q, x):
-            self.n_excluded = 0
             self.side[p] = 0
             return False
+        self.has_beside = True
         s = self.a.split_det(q)
         v = self.r.hole_node(self.a.split[s + 3], 0)
+        self.beside = True
         self._wide(v, self.a.split[s + 2], n, x)
-        self.n_excluded = 0
+        self.beside = False
         for i in range(self.n_only):
             base = self.a.it_len
             self.a.add_pair(self.only_d[i], n)
@@ -968,9 +1266,10 @@ def _advance(n: cython.int, word: cython.p_int, end: cython.p_int, token: cython
 
 _COUNTERS = """
 small max_walk_nodes visited n_tasks task_cap n_rest rest_cap n_runs run_cap run_nodes n_tk tk_cap n_wb wb_cap
-n_excluded excluded_cap n_pairs pair_cap n_only only_cap side_len side_cap hook dense
+n_excluded excluded_cap n_pairs pair_cap n_only only_cap side_len side_cap hook dense plain beside has_beside
+n_cuts cuts_cap n_cut cut_cap n_places place_cap rest read read_p read_q read_x
 """.split()
 _POINTERS = """
-path path_b path_c path_d run_x run_row task_x task_node rest_d rest_n rest_c first tk wb excluded pair_x pair_p
-pair_q only_x only_d side class_off class_bytes marks
+path path_b path_c path_d run_x run_row task_x task_node rest_d rest_n rest_c first tk wb wb_lo wb_hi cuts cut excluded
+places pair_x pair_p pair_q only_x only_d side class_off class_bytes marks
 """.split()

@@ -22,8 +22,23 @@ KEYS = {
     "patterns": {"properties": {"ab": {"type": "null"}}, "patternProperties": {"^[a-z]+$": {"type": "boolean"}}},
     "any text": {"patternProperties": {".*": {"type": "string"}}},
     "a word somewhere": {"patternProperties": {"\\w": {"type": "string"}}},
+    "a key that begins another": {"properties": {"name": {"type": "string"}, "namespace": {}, "a": {}}},
+    "not that first letter": {"patternProperties": {"^[^na]": {"type": "integer"}}, "additionalProperties": False},
+    "no word first": {"patternProperties": {"^[^a-zA-Z_]": {"type": "null"}}, "properties": {"name": {}}},
+    "a letter somewhere, bounded": {"patternProperties": {"[a-z]{1,2}": {}}, "propertyNames": {"maxLength": 9}},
     "required keys": {"properties": {"a": {}, "b": {}, "cc": {}}, "required": ["b", "cc"], "minProperties": 3},
 }
+VALUES = {
+    "numbers": {"type": "number"},
+    "integers of few digits": {"type": "integer", "minimum": -99, "maximum": 12345},
+    "digits in a string": {"type": "string", "pattern": "^[0-9]{2,7}(-[0-9a-f]{4})*$"},
+    "an unanchored word": {"type": "string", "pattern": "[a-z][a-z0-9]*"},
+    "a dot": {"type": "string", "pattern": "a.\\s[A-Z]"},
+    "one of": {"enum": ["a", "ab", "b: c", "\\", "x\ty", "größe", 1.5, [1, {"a": 2}]]},
+    "not one of": {"type": "string", "not": {"enum": ["a", "ab", "no"]}},
+}
+STARTS = ["", " ", "\n  \t", "1", "12", "-", "1.", "0", '"', '"a', '"ab', '"1', '"12-', '"12-a', '"x', '"a\u2028',
+          '"no', " " * 60, " " * 64, "[1", "[1, {", '"\\\\', '"gr']
 PREFIXES = ['{"', '{"n', '{"name', '{"name": "x", "', '{"id": [1], "names": 2, "', '{"a', '{"a", ', '{"größ', '{"ab',
             '{"ab": null, "', '{"a": {}, "b": 1, "', '{"日', '{"b": 1, "cc": 2, ', '{"x y', '{"']
 
@@ -47,6 +62,40 @@ def test_keys_beside_declared_ones(vocabulary: str, name: str) -> None:
                 state = after or state
             assert compiled.allowed_ids(state) == stepped_mask(compiled, state), prefix
     assert reached > 4
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_from_their_beginning(name: str) -> None:
+    """Literals, whitespace and digits are read by tables of their own; each mask is the one that stepping gives."""
+    info = real_vocabulary(REAL[0])
+    schema = {"type": "array", "items": VALUES[name]}
+    compiled = cd.GrammarCompiler(info).compile_json_schema(schema, property_order="any")
+    reached = 0
+    for start in STARTS:
+        state = compiled.advance(compiled.start_state, f"[{start}".encode())
+        if state:
+            assert compiled.allowed_ids(state) == stepped_mask(compiled, state), start
+            reached += 1
+    assert reached > 4
+
+
+@pytest.mark.parametrize("vocabulary", REAL)
+def test_what_follows_a_key_is_found_once_for_all_keys(vocabulary: str) -> None:
+    """The colon, the whitespace and the value behind another key of the same type need no rows of their own."""
+    info = real_vocabulary(vocabulary)
+    keys = [f"{word}{i}" for i in range(3) for word in ("alpha", "beta", "gamma")]
+    schema: dict[str, Any] = {"type": "object", "properties": {key: {"type": "string"} for key in keys},
+                              "additionalProperties": False}
+    compiled = cd.GrammarCompiler(info).compile_json_schema(schema, property_order="any")
+    new = []
+    for key in keys:
+        state = compiled.advance(compiled.start_state, ('{"' + key).encode())
+        rows = compiled.automaton.counts()[2]
+        ids = compiled.allowed_ids(state)
+        new.append(compiled.automaton.counts()[2] - rows)
+        assert ids == stepped_mask(compiled, state)
+        assert len(ids) > 3
+    assert max(new[1:]) <= 2, new
 
 
 def written(keys: list[str]) -> bytes:
