@@ -12,11 +12,13 @@ Build in place for development: ``python setup.py -q build_ext --inplace``.
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
 
 KERNEL = Path("constrained", "kernel")
+WORKERS = os.cpu_count() or 1
 
 
 def switch(name: str) -> bool:
@@ -45,6 +47,8 @@ def kernel_extensions() -> list[Extension]:
         [Extension(".".join(source.with_suffix("").parts), [source.as_posix()], extra_compile_args=flags)
          for source in sources],
         build_dir="build/cython",
+        # processes only where they are forked: elsewhere a new one would run this file again
+        nthreads=WORKERS if sys.platform == "linux" else 0,
         quiet=True,
     )
     for extension in extensions:
@@ -52,4 +56,4 @@ def kernel_extensions() -> list[Extension]:
     return extensions
 
 
-setup(ext_modules=kernel_extensions())
+setup(ext_modules=kernel_extensions(), options={"build_ext": {"parallel": WORKERS}})
