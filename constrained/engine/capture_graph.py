@@ -188,7 +188,6 @@ class CaptureGraph:
         if not expr.required and expr.minimum == 0:
             self.ops[start].append((EPS, end))
 
-
     def _left(self, place: int, done: Callable[[int], bool]) -> tuple[set[int], set[int]]:
         """The operations' places, and the entries of parts, that are reached from ``place`` before a byte is read."""
         seen: set[int] = {place}
@@ -198,7 +197,7 @@ class CaptureGraph:
             for op in self.ops[stack.pop()]:
                 targets: list[int] = []
                 kind = op[0]
-                if kind in (EPS,):
+                if kind == EPS:
                     targets = [op[1]]
                 elif kind in (OPEN, CLOSE, GUARD):
                     targets = [op[2]]
@@ -209,9 +208,9 @@ class CaptureGraph:
                     parts.add(op[1])
                     targets = [op[4]] if done(op[1]) else []
                 elif kind == GROUP:
-                    parts.update(op[1])
-                    parts.update(() if op[2] is None else (op[2],))
-                    if any(done(entry) for entry in (*op[1], *(() if op[2] is None else (op[2],)))):
+                    items = op[1] if op[2] is None else [*op[1], op[2]]
+                    parts.update(items)
+                    if any(map(done, items)):
                         parts.add(op[3])
                         targets = [op[7]]
                 for to in targets:

@@ -174,21 +174,23 @@ class DistinctAutomaton:
             target = self.exact.advance(state, data)  # first: the reader relies on it that this is JSON
             if target:
                 after = self.reader.feed(reader, data) if reader > 0 else reader
-                found[after] = self.exact.unite(found[after], target) if after in found else target
+                self._add(found, after, target)
         return _in_order(found)
+
+    def _add(self, found: dict[int, int], reader: int, state: int) -> None:
+        """Add a pair; two states with one reader become one."""
+        found[reader] = self.exact.unite(found[reader], state) if reader in found else state
 
     def _with_marks(self, pairs: Pairs) -> Pairs:
         found = dict(pairs)
         changed = False
         for reader, state in pairs:
             while reader != GHOST:
-                marked = self.marks.get(state)
-                if marked is None:
-                    marked = self.marks[state] = self.exact.next(state, MARK)
+                marked = self._marked(state)
                 if not marked:
                     break
                 reader, state = self.reader.marked(reader), marked
-                found[reader] = self.exact.unite(found[reader], state) if reader in found else state
+                self._add(found, reader, state)
                 changed = True
         return _in_order(found) if changed else pairs
 
@@ -200,7 +202,7 @@ class DistinctAutomaton:
         found: dict[int, int] = {}
         for reader, state in pairs:
             after = reader if reader <= 0 or self._lives(reader, state) else GHOST
-            found[after] = self.exact.unite(found[after], state) if after in found else state
+            self._add(found, after, state)
         return _in_order(found)
 
     # ---- no dead ends --------------------------------------------------------------------------------
@@ -221,10 +223,14 @@ class DistinctAutomaton:
 
     def has_mark(self, state: int) -> bool:
         """Whether a ``Distinct`` may begin in a state of exact."""
+        return self._marked(state) != 0
+
+    def _marked(self, state: int) -> int:
+        """The state of exact in which a ``Distinct`` has begun, or 0."""
         known = self.marks.get(state)
         if known is None:
             known = self.marks[state] = self.exact.next(state, MARK)
-        return known != 0
+        return known
 
     def lives(self, reader: int, state: int) -> bool:
         """Whether the unfinished items can be completed as new ones. Raises ``SearchLimitReached``."""
@@ -444,7 +450,7 @@ class DistinctAutomaton:
             return as_text
         found: dict[int, int] = {}
         for reader, state in self._by_name(pairs, token) + as_text:
-            found[reader] = self.exact.unite(found[reader], state) if reader in found else state
+            self._add(found, reader, state)
         return _in_order(found)
 
     def _after(self, row: int, find: Callable[[], Pairs]) -> int:
