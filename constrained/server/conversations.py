@@ -17,7 +17,7 @@ from constrained.server.bounded_store import History, Item, json_size
 from constrained.server.conversation_store import Conversation
 from constrained.server.engine import Engine
 from constrained.server.fields import Fields, parse_body
-from constrained.server.http import OWNER, json_response, read_body
+from constrained.server.http import json_response, owner_of, read_body
 from constrained.server.item_pages import page_of
 from constrained.server.problems import ApiError
 from constrained.server.responses_request import check_items, input_items
@@ -37,7 +37,7 @@ async def create_conversation(request: Request, engine: Engine, request_id: str)
     fields = await _fields(request, engine, empty=True)
     fields.check_known(frozenset({"items", "metadata"}), strict=True)
     items = _new_items(fields, request_id, needed=False)
-    made = Conversation(_owner(request), f"conv_{secrets.token_hex(16)}", int(time.time()), _metadata(fields),
+    made = Conversation(owner_of(request), f"conv_{secrets.token_hex(16)}", int(time.time()), _metadata(fields),
                         History().plus(items))
     if not engine.conversations.keep(made.id, made):
         raise fields.wrong("items", "are larger than this server keeps")
@@ -120,14 +120,9 @@ def _metadata(fields: Fields) -> dict[str, str]:
     return {key: given.needed_text(key, limit=512) for key in given.value}
 
 
-def _owner(request: Request) -> int:
-    owner: int = request.scope.get(OWNER, 0)
-    return owner
-
-
 def _found(request: Request, engine: Engine) -> Conversation:
     key = request.path_params["id"]
-    found = engine.conversations.get(key, _owner(request))
+    found = engine.conversations.get(key, owner_of(request))
     if found is None:
         raise ApiError(404, f"there is no conversation {key[:100]!r}", code="conversation_not_found")
     return found

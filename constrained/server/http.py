@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 from constrained.server.problems import ApiError
 
 __all__ = ["CLIENT_GONE", "DIRECT_SEND", "OWNER", "EventStream", "LingeringResponse", "Watch", "json_response",
-           "read_body"]
+           "owner_of", "read_body"]
 
 DIRECT_SEND = "constrained.send"
 """Where a request's scope has the ``send`` of the HTTP server itself."""
@@ -35,6 +35,12 @@ CLIENT_GONE = 499
 
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 64 << 20
+
+
+def owner_of(request: Request) -> int:
+    """The number of the API key that a request came with."""
+    owner: int = request.scope.get(OWNER, 0)
+    return owner
 
 
 async def read_body(request: Request, limit: int, seconds: float) -> bytes:

@@ -88,13 +88,13 @@ async def _prompt(engine: Engine, chat: ChatRequest) -> list[int]:
     while low < high:  # fewer messages are fewer tokens
         middle = (low + high) // 2
         found = await of([*head, *messages[cuts[middle] :]])
-        if len(found) < len(prompt):
-            prompt = found
         if len(found) <= room:
-            high = middle
+            high, prompt = middle, found
         else:
             low = middle + 1
-    return await of([*head, *messages[cuts[low] :]]) if low < len(cuts) else prompt
+            if len(found) < len(prompt):
+                prompt = found
+    return prompt
 
 
 def _thinking(engine: Engine, prompt: list[int], chat: ChatRequest) -> Thinking | None:

@@ -18,7 +18,7 @@ from constrained.server.bounded_store import History
 from constrained.server.choices import first_events
 from constrained.server.engine import Engine
 from constrained.server.fields import Fields, parse_body
-from constrained.server.http import OWNER, EventStream, Watch, json_response, read_body
+from constrained.server.http import EventStream, Watch, json_response, owner_of, read_body
 from constrained.server.prepare import prepare
 from constrained.server.reports import report_headers
 from constrained.server.response_answer import ResponseAnswer
@@ -38,7 +38,7 @@ async def responses(request: Request, engine: Engine, request_id: str) -> Respon
     """Answer one request. Raises :class:`ApiError`."""
     settings = engine.settings
     fields = parse_body(await read_body(request, settings.max_body_bytes, settings.body_seconds))
-    owner: int = request.scope.get(OWNER, 0)
+    owner = owner_of(request)
     previous, conversation = previous_id(fields, settings), conversation_id(fields, settings)
     store, background = wants_store(fields, settings), wants_background(fields, settings)
     before = _before(fields, engine, owner, previous, conversation)

@@ -7,8 +7,9 @@ from collections.abc import AsyncGenerator, Sequence
 from starlette.requests import Request
 from starlette.responses import Response
 
+from constrained.server.background import BackgroundRun
 from constrained.server.engine import Engine
-from constrained.server.http import OWNER, EventStream, json_response
+from constrained.server.http import EventStream, json_response, owner_of
 from constrained.server.item_pages import page_of
 from constrained.server.problems import ApiError, bad_request
 from constrained.server.response_store import Stored
@@ -18,19 +19,17 @@ __all__ = ["cancel_response", "delete_response", "fetch_response", "list_input_i
 
 async def fetch_response(request: Request, engine: Engine, request_id: str) -> Response:
     """``GET /v1/responses/{id}``; ``stream=true``: the events of a background run that was asked for as a stream."""
-    response_id, owner = _asked(request)
-    run = engine.responses.run_of(response_id, owner)
-    stored = None if run is not None else _stored(request, engine)
+    run = engine.responses.run_of(*_asked(request))
+    found: BackgroundRun | Stored = run if run is not None else _stored(request, engine)
     if request.query_params.get("stream", "false").lower() != "true":
-        return json_response(run.response if run is not None else _stored(request, engine).response)
+        return json_response(found.response)
     after = request.query_params.get("starting_after", "-1")
     if not (after == "-1" or (after.isascii() and after.isdigit() and len(after) < 10)):
         raise bad_request("starting_after: must be the number of an event", "starting_after")
-    events = run.events if run is not None else stored.events if stored is not None else None
-    if events is None:
+    if found.events is None:
         raise bad_request("stream: only background responses that were streamed are streamed again", "stream",
                           "unsupported_parameter")
-    pieces = run.replay(int(after)) if run is not None else _again(events[int(after) + 1 :])
+    pieces = run.replay(int(after)) if run is not None else _again(found.events[int(after) + 1 :])
     return EventStream(pieces, lambda: None, engine.settings.write_seconds)
 
 
@@ -68,7 +67,7 @@ async def _again(events: Sequence[bytes]) -> AsyncGenerator[bytes, None]:
 
 
 def _asked(request: Request) -> tuple[str, int]:
-    return request.path_params["id"], request.scope.get(OWNER, 0)
+    return request.path_params["id"], owner_of(request)
 
 
 def _stored(request: Request, engine: Engine) -> Stored:

@@ -88,13 +88,14 @@ def _objects(schema: Any) -> list[dict[str, Any]] | None:
         if isinstance(node, dict):
             if "allOf" in node or "if" in node or "not" in node:
                 return None
-            if isinstance(node.get("properties"), dict):
+            members = node.get("properties")
+            if isinstance(members, dict):
                 if not APPLICATORS.isdisjoint(node):
                     return None
                 found.append(node)
+                stack.extend(members.values())
             stack.extend(value for key, value in node.items() if key not in ("const", "enum", "default", "examples",
                                                                              "properties"))
-            stack.extend(node["properties"].values() if isinstance(node.get("properties"), dict) else ())
         elif isinstance(node, list):
             stack.extend(node)
     return found
