@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from constrained.regex.builder import alternation, concat
 from constrained.regex.charset import ANY
-from constrained.regex.syntax import Alternation, Anchor, Atomic, CharSet, Concat, Look, Node, Repeat, Text, walk
+from constrained.regex.rewrite import has_assertions
+from constrained.regex.syntax import Alternation, CharSet, Concat, Node, Repeat, Text
 from constrained.regex.width import all_widths
 
 __all__ = ["absorbed"]
@@ -38,7 +39,7 @@ def _option(tree: Node) -> Node:
         return tree
     items = list(tree.items)
     left, right = _is_any_text(items[0]), _is_any_text(items[-1])
-    if not (left or right) or _has_assertions(tree):
+    if not (left or right) or has_assertions(tree):
         return tree
     inside = items[left : len(items) - right]
     changed = False
@@ -46,7 +47,7 @@ def _option(tree: Node) -> Node:
         if applies:
             new = _least(concat(inside), side == "right", 0)
             if new is None:  # any text is enough
-                return items[0] if left and right else concat([items[0] if left else items[-1]])
+                return items[0] if left else items[-1]
             parts: list[Node] = list(new.items) if isinstance(new, Concat) else [new]
             changed = changed or len(parts) != len(inside) or not all(map(_same, parts, inside))
             inside = parts
@@ -58,10 +59,9 @@ def _option(tree: Node) -> Node:
 def _least(node: Node, right: bool, depth: int) -> Node | None:
     """What of ``node`` must stand where any text is on its right (else left) side; None: nothing.
 
-    Calls nest ``_DEPTH`` deep at most.
+    ``node`` has no assertions. Calls nest ``_DEPTH`` deep at most.
     """
-    low = all_widths(node)[id(node)][0]
-    if low == 0 and _may_be_empty(node):
+    if all_widths(node)[id(node)][0] == 0:  # without assertions that is the empty text
         return None
     if depth == _DEPTH:
         return node
@@ -98,15 +98,6 @@ def _least(node: Node, right: bool, depth: int) -> Node | None:
 def _same(one: Node, other: Node) -> bool:
     """Whether they are one node; joining makes runs of characters anew."""
     return one is other or (isinstance(one, Text) and isinstance(other, Text) and one.chars == other.chars)
-
-
-def _may_be_empty(node: Node) -> bool:
-    """Whether ``node``, of least width 0, matches the empty text: it does unless a test stands in it."""
-    return not _has_assertions(node)
-
-
-def _has_assertions(node: Node) -> bool:
-    return any(isinstance(part, (Anchor, Look, Atomic)) for part in walk(node))
 
 
 def _is_any_text(node: Node) -> bool:

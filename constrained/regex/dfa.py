@@ -21,7 +21,7 @@ from constrained.regex.partition import refine
 from constrained.regex.utf8 import ByteTrie
 
 __all__ = ["DEAD", "ByteRows", "Dfa", "any_text", "complement", "enumerated", "intersection", "is_empty",
-           "is_finite", "minimise", "of_lengths", "of_texts", "topological_order", "trimmed", "union"]
+           "minimise", "of_lengths", "of_texts", "topological_order", "trimmed", "union"]
 
 DEAD = -1
 
@@ -202,13 +202,9 @@ def is_empty(dfa: Dfa) -> bool:
     return not trimmed(dfa).accepting
 
 
-def is_finite(dfa: Dfa) -> bool:
-    """Whether the language of a trimmed automaton is finite."""
-    return topological_order(dfa) is not None
-
-
 def topological_order(dfa: Dfa) -> list[int] | None:
-    """The states of a trimmed automaton, each before those it leads to; None if a path comes back to where it was."""
+    """The states of a trimmed automaton, each before those it leads to; None if the language is not finite: a path
+    comes back to where it was."""
     entries = [0] * len(dfa.rows)
     after = [set(row) - {DEAD} for row in dfa.rows]
     for targets in after:

@@ -19,14 +19,12 @@ from typing import TYPE_CHECKING, Any
 from constrained.errors import GrammarLimitError
 from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.cardinality import at_least, strings_at_least
-from constrained.frontends.json_schema.expressions import FALSE, TRUE
+from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.finite_values import exact_count
-from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.objects import Cell, ObjectShape
 from constrained.frontends.json_schema.reading import canonical
 from constrained.frontends.json_schema.refusal import NotEnforced
-from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
-from constrained.frontends.json_schema.witnesses import MAX_WITNESSES, members_of, partitions
+from constrained.frontends.json_schema.witnesses import MAX_WITNESSES, members_of, part_of, partitions
 from constrained.grammar.ir import Choice, Distinct, Expr, Literal, Reference, Repeat, Sequence
 
 if TYPE_CHECKING:
@@ -169,7 +167,7 @@ def different_members(emitter: Emitter, shape: ObjectShape, members: list[tuple[
             continue
         plays: list[Expr] = []
         for group in groups:
-            part = _part(group, normaliser)
+            part = part_of(group, normaliser)
             playing = members_of(part, cells, normaliser) if part is not None else ()
             play = emitter.free_member(playing, declared)
             if play is None:
@@ -192,16 +190,6 @@ def different_members(emitter: Emitter, shape: ObjectShape, members: list[tuple[
                 stages += [(play, True), (free, None)]
             options.append(emitter.in_stages(stages, least, most))
     return Distinct(options[0] if len(options) == 1 else Choice(tuple(options)))
-
-
-def _part(group: list[Cell], normaliser: Normaliser) -> Cell | None:
-    """What one member must be to be all of ``group``; None where it cannot."""
-    names: StringShape | None = ANY_STRING
-    value = TRUE
-    for more, wanted in group:
-        names = None if names is None else names.intersect(more)
-        value = normaliser.both(value, wanted)
-    return None if names is None or normaliser.is_empty(value) else (names, value)
 
 
 def names_suffice(emitter: Emitter, cells: tuple[Cell, ...], declared: list[str], least: int) -> bool:

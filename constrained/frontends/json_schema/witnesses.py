@@ -19,7 +19,7 @@ from constrained.frontends.json_schema.objects import Cell
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 
-__all__ = ["casts", "harmless", "members_of", "partitions"]
+__all__ = ["casts", "harmless", "members_of", "part_of", "partitions"]
 
 MAX_WITNESSES = 4
 
@@ -77,17 +77,23 @@ def casts(exists: tuple[Cell, ...], room: int | None, algebra: _Algebra) -> list
             continue
         parts: list[Cell] = []
         for group in groups:
-            names: StringShape | None = ANY_STRING
-            value = TRUE
-            for more, wanted in group:
-                names = None if names is None else names.intersect(more)
-                value = algebra.both(value, wanted)
-            if names is None or algebra.is_empty(value) or _no_name(names):
+            part = part_of(group, algebra)
+            if part is None:
                 break
-            parts.append((names, value))
+            parts.append(part)
         else:
             found.extend(_apart(parts, algebra))
     return found
+
+
+def part_of(group: list[Cell], algebra: _Algebra) -> Cell | None:
+    """What one member must be to be all of ``group``; None where it cannot."""
+    names: StringShape | None = ANY_STRING
+    value = TRUE
+    for more, wanted in group:
+        names = None if names is None else names.intersect(more)
+        value = algebra.both(value, wanted)
+    return None if names is None or algebra.is_empty(value) or _no_name(names) else (names, value)
 
 
 def _apart(parts: list[Cell], algebra: _Algebra) -> Iterator[list[Cell]]:
