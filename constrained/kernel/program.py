@@ -22,7 +22,7 @@ A position of a text with a token budget (BUDGET) has its byte edges as any othe
 
 Positions 1 and 2 are END and HOLE; they have no edges. Those of annexes (``kernel.annexes``) come last. The arrays
 belong to the program and never change, so an automaton reads them where they are. What explanations need is read in
-Python as a copy: an ``array("i")``, or ``array("q")`` for minima in bytes.
+Python as a copy: an ``array("i")``.
 Cost: 10 ns a position and edge.
 """
 
@@ -341,11 +341,6 @@ class Program:
     def position_rule(self):
         """The number of the rule that each position belongs to, for ``rule_names``."""
         return self._copy(self.p_rule, self.n_positions)
-
-    @property
-    def position_min(self):
-        """Fewest bytes from each position to its rule's end; FAR where there is no way."""
-        return array("q", [self.p_min[i] for i in range(self.n_positions)])
 
     @property
     def loop_positions(self):

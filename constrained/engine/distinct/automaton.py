@@ -535,21 +535,23 @@ class DistinctAutomaton:
             _, pairs = self._of(handle)
             marked = self.reader.mark()
             self.searched = 0
-            while len(out) < most and pairs and not self._complete(pairs):
-                if any(self._reads_names(state) for _, state in pairs):
-                    break
-                ways = []
-                for byte in _members(self._options(pairs)):
-                    after = self._feed(pairs, _BYTES[byte])
-                    if after:
-                        ways.append((byte, after))
-                        if len(ways) > 1:
-                            break
-                if len(ways) != 1:
-                    break
-                out.append(ways[0][0])
-                pairs = ways[0][1]
-            self.reader.undo(marked)
+            try:
+                while len(out) < most and pairs and not self._complete(pairs):
+                    if any(self._reads_names(state) for _, state in pairs):
+                        break
+                    ways = []
+                    for byte in _members(self._options(pairs)):
+                        after = self._feed(pairs, _BYTES[byte])
+                        if after:
+                            ways.append((byte, after))
+                            if len(ways) > 1:
+                                break
+                    if len(ways) != 1:
+                        break
+                    out.append(ways[0][0])
+                    pairs = ways[0][1]
+            finally:  # what was tried is taken back even where a search ends at its limit
+                self.reader.undo(marked)
             return bytes(out)
 
     def _options(self, pairs: Pairs) -> int:
