@@ -77,7 +77,7 @@ class Closing:
 @cython.final
 @cython.cclass
 class ValueWalk:
-    """See the module docstring. ``automaton`` has ``advance``; ``owner`` ``first_bytes``, ``lives`` and ``has_mark``."""
+    """See the module docstring. ``automaton`` has ``advance``; ``owner``: ``first_bytes``, ``lives``, ``has_mark``."""
 
     def __init__(self, reader: ValueReader, automaton, owner, closing: Closing):
         self.reader = reader
