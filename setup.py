@@ -1,7 +1,8 @@
 """The compiled kernels; everything else is in pyproject.toml.
 
-Each file of ``constrained/kernel`` whose first line is a ``# cython:`` directive is compiled. Without a
-compiler the build succeeds and the same files run uncompiled (slowly). Two switches at build time:
+Each file of ``constrained`` whose first line is a ``# cython:`` directive is compiled (``constrained/kernel``
+names them). Without a compiler the build succeeds and the same files run uncompiled (slowly). Two switches at build
+time:
 
 - ``CONSTRAINED_REQUIRE_COMPILED=1``: fail when a kernel cannot be compiled.
 - ``CONSTRAINED_DISABLE_COMPILED=1``: compile nothing; the wheel is pure.
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 
-KERNEL = Path("constrained", "kernel")
+PACKAGE = Path("constrained")
 WORKERS = os.cpu_count() or 1
 
 
@@ -38,7 +39,7 @@ def kernel_extensions() -> list[Extension]:
             raise SystemExit("CONSTRAINED_REQUIRE_COMPILED is set, but Cython is not installed") from None
         return []
     here = Path(__file__).parent
-    sources = [KERNEL / path.name for path in sorted((here / KERNEL).glob("*.py"))
+    sources = [path.relative_to(here) for path in sorted((here / PACKAGE).rglob("*.py"))
                if path.read_text(encoding="utf-8").startswith("# cython:")]
     if not sources:
         return []

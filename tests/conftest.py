@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-KERNEL = Path(__file__).resolve().parent.parent / "constrained" / "kernel"
+PACKAGE = Path(__file__).resolve().parent.parent / "constrained"
 
 
 def switch(name: str) -> bool:
@@ -34,20 +34,26 @@ REQUIRED = switch("CONSTRAINED_REQUIRE_COMPILED")
 BUILD = "python setup.py -q build_ext --inplace"
 
 
+def kernel_sources() -> list[Path]:
+    """The files that are compiled."""
+    return [path for path in PACKAGE.rglob("*.py") if path.read_text(encoding="utf-8").startswith("# cython:")]
+
+
 class SourceOnly(MetaPathFinder):
-    """Finds ``constrained.kernel.x`` as ``x.py``, whether or not a compiled ``x`` lies beside it."""
+    """Finds a kernel ``x`` as ``x.py``, whether or not a compiled ``x`` lies beside it."""
+
+    def __init__(self) -> None:
+        self.sources = {".".join(("constrained", *source.relative_to(PACKAGE).with_suffix("").parts)): source
+                        for source in kernel_sources()}
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        package, _, name = fullname.rpartition(".")
-        source = KERNEL / f"{name}.py"
-        if package != "constrained.kernel" or not source.exists():
-            return None
-        return spec_from_file_location(fullname, source)
+        source = self.sources.get(fullname)
+        return None if source is None else spec_from_file_location(fullname, source)
 
 
 if PURE:
-    if any(name.startswith("constrained.kernel.") for name in sys.modules):
-        raise pytest.UsageError("constrained.kernel was imported before tests/conftest.py")
+    if any(name.startswith("constrained.") for name in sys.modules):
+        raise pytest.UsageError("constrained was imported before tests/conftest.py")
     sys.meta_path.insert(0, SourceOnly())
 if SHIM:
     sys.modules["cython"] = None  # type: ignore[assignment]  # "import cython" now raises ImportError
@@ -66,12 +72,12 @@ else:
 def stale_kernels() -> list[str]:
     """Kernels whose source (or .pxd) is newer than what was compiled from it."""
     stale = []
-    for binary in KERNEL.iterdir():
+    for binary in PACKAGE.rglob("*"):
         name = next((binary.name.removesuffix(s) for s in EXTENSION_SUFFIXES if binary.name.endswith(s)), None)
         if name is None:
             continue
         for suffix in (".py", ".pxd"):
-            source = KERNEL / (name + suffix)
+            source = binary.with_name(name + suffix)
             if source.exists() and source.stat().st_mtime > binary.stat().st_mtime:
                 stale.append(source.name)
     return stale

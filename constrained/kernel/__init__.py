@@ -1,8 +1,8 @@
 """The parts that Cython compiles, and how to tell whether it did.
 
-A kernel is a Python file that begins with a ``# cython:`` directive. ``setup.py`` compiles every such file here;
-``COMPILED_MODULES`` names them, and a test holds the two equal. Uncompiled, the same files run as plain Python:
-right, but slow.
+A kernel is a Python file that begins with a ``# cython:`` directive. ``setup.py`` compiles every such file, in
+this room or above it; ``COMPILED_MODULES`` names them, and a test holds the two equal. Uncompiled, the same files run as
+plain Python: right, but slow.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from importlib.util import find_spec
 
 __all__ = ["COMPILED_MODULES", "is_compiled", "uncompiled_modules"]
 
-COMPILED_MODULES = (
+_HERE = (
     "annexes", "automaton", "blocks", "class_trie", "dets", "dfa_tables", "distance", "exit_groups", "guard_holes",
     "guard_survey", "guard_tables", "hashing", "hole_regions", "holes", "inlining", "int_rows", "logits",
     "mask_store", "mask_walk", "memo", "memory", "network", "nodes", "partition", "pending", "position_sets",
@@ -20,12 +20,15 @@ COMPILED_MODULES = (
     "stacks", "token_automaton", "token_budgets", "token_step", "token_trie", "token_walk", "unions",
     "value_reader", "value_trie", "value_walk",
 )
+_ABOVE: tuple[str, ...] = ()
+"""Those in other rooms, by their names below ``constrained``."""
+
+COMPILED_MODULES = (*[f"constrained.kernel.{name}" for name in _HERE], *[f"constrained.{name}" for name in _ABOVE])
 
 
 def uncompiled_modules() -> tuple[str, ...]:
     """The kernels that would be (or were) loaded from Python source, by full name."""
-    names = (f"{__name__}.{name}" for name in COMPILED_MODULES)
-    return tuple(name for name in names if not _origin(name).endswith(tuple(EXTENSION_SUFFIXES)))
+    return tuple(name for name in COMPILED_MODULES if not _origin(name).endswith(tuple(EXTENSION_SUFFIXES)))
 
 
 def is_compiled() -> bool:

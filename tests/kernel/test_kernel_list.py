@@ -12,15 +12,23 @@ import pytest
 import constrained.kernel
 from constrained.kernel import COMPILED_MODULES, is_compiled, uncompiled_modules
 
-KERNEL = Path(constrained.kernel.__file__).parent
+PACKAGE = Path(constrained.kernel.__file__).parent.parent
 
 
 def sources() -> list[Path]:
-    return [path for path in sorted(KERNEL.glob("*.py")) if path.read_text(encoding="utf-8").startswith("# cython:")]
+    return [path for path in sorted(PACKAGE.rglob("*.py")) if path.read_text(encoding="utf-8").startswith("# cython:")]
+
+
+def module(path: Path) -> str:
+    return ".".join(("constrained", *path.relative_to(PACKAGE).with_suffix("").parts))
+
+
+def file_of(name: str, suffix: str) -> Path:
+    return PACKAGE.joinpath(*name.split(".")[1:]).with_suffix(suffix)
 
 
 def test_the_list_names_the_files_that_setup_compiles() -> None:
-    assert sorted(COMPILED_MODULES) == [path.stem for path in sources()]
+    assert sorted(COMPILED_MODULES) == sorted(map(module, sources()))
 
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: path.stem)
@@ -35,8 +43,8 @@ def test_a_kernel_has_the_common_shape(path: Path) -> None:
 
 @pytest.mark.parametrize("name", COMPILED_MODULES)
 def test_a_kernel_is_loaded_from_the_file_that_the_list_says(name: str) -> None:
-    origin = import_module(f"constrained.kernel.{name}").__file__ or ""
-    assert origin.endswith(".py") is (f"constrained.kernel.{name}" in uncompiled_modules())
+    origin = import_module(name).__file__ or ""
+    assert origin.endswith(".py") is (name in uncompiled_modules())
 
 
 def test_the_mode_asked_for_is_the_mode_that_runs() -> None:
@@ -67,4 +75,4 @@ def defined(path: Path) -> dict[str, set[str]]:
 
 @pytest.mark.parametrize("name", COMPILED_MODULES)
 def test_a_stub_names_what_python_sees_of_a_kernel(name: str) -> None:
-    assert defined(KERNEL / f"{name}.pyi") == defined(KERNEL / f"{name}.py")
+    assert defined(file_of(name, ".pyi")) == defined(file_of(name, ".py"))
