@@ -1,7 +1,7 @@
 """The parts that Cython compiles, and how to tell whether it did.
 
-A kernel is a Python file that begins with a ``# cython:`` directive. ``setup.py`` compiles every such file, in
-this room or above it; ``COMPILED_MODULES`` names them, and a test holds the two equal. Uncompiled, the same files run as
+A kernel is a Python file that begins with a ``# cython:`` directive. ``setup.py`` compiles every such file, in this
+room or above it; ``COMPILED_MODULES`` names them, and a test holds the two equal. Uncompiled, the same files run as
 plain Python: right, but slow.
 """
 
