@@ -171,7 +171,7 @@ class MaskWalk:
             self.r.forget()
         self.groups.forget()
         self.holes.forget()
-        self.walk.forget()
+        self.walk.side.forget()
         self.masks.forget()
         self.of_det_len = 0
         self.rc_used = 0
@@ -245,21 +245,21 @@ class MaskWalk:
         row: cython.p_uint
         base: cython.int = NONE
         out: cython.p_uint = self.masks.scratch
-        if self.walk.dense or self.walk.n_wb > 1 or self.walk.n_tk > MANY_TOKENS:
-            self.walk.add_rows(out)
-            if self.walk.dense:
-                self.walk.pack_marks(out)
-            for i in range(self.walk.n_tk):
-                k = self.walk.tk[i]
+        if self.walk.lanes.used or self.walk.found.n_wb > 1 or self.walk.found.n_tk > MANY_TOKENS:
+            self.walk.found.add_rows(out)
+            if self.walk.lanes.used:
+                self.walk.lanes.pack(out)
+            for i in range(self.walk.found.n_tk):
+                k = self.walk.found.tk[i]
                 out[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
             self.masks.begin(self.masks.own_base())
             return 0
-        if self.walk.n_wb == 1:
-            base = self._base_of_wide(self.walk.wb[0])
+        if self.walk.found.n_wb == 1:
+            base = self._base_of_wide(self.walk.found.wb[0])
         if base >= 0 and self.masks.b_count[base] < FEW_IN_ROW:
             row = self.masks.b_row[base]
             self.masks.begin(NONE)
-            self.masks.room(self.masks.b_count[base] + self.walk.n_tk)
+            self.masks.room(self.masks.b_count[base] + self.walk.found.n_tk)
             base = NONE
             for i in range(self.words):
                 w = row[i]
@@ -269,9 +269,9 @@ class MaskWalk:
                             self.masks.add(32 * i + k)
         else:
             self.masks.begin(base)
-            self.masks.room(self.walk.n_tk)
-        for i in range(self.walk.n_tk):
-            self.masks.add(self.walk.tk[i])
+            self.masks.room(self.walk.found.n_tk)
+        for i in range(self.walk.found.n_tk):
+            self.masks.add(self.walk.found.tk[i])
         return 0
 
     @cython.final
@@ -282,16 +282,16 @@ class MaskWalk:
         """The base with the row of the walk's one wide, but for the tokens that are cut: mostly one, a quote."""
         b: cython.int
         token: cython.int
-        if self.walk.wb_lo[0] == self.walk.wb_hi[0]:
+        if self.walk.found.wb_lo[0] == self.walk.found.wb_hi[0]:
             return self.masks.base_of(self.r.w_row[w])
-        token = self.walk.cuts[self.walk.wb_lo[0]]
-        if self.walk.wb_hi[0] - self.walk.wb_lo[0] == 1:
+        token = self.walk.found.cuts[self.walk.found.wb_lo[0]]
+        if self.walk.found.wb_hi[0] - self.walk.found.wb_lo[0] == 1:
             b = self.a.memo.get(19 + 5 * self.generation + 1000000000, w, token)
             if b >= 0:
                 return b
-        self.walk.add_rows(self.masks.scratch)
+        self.walk.found.add_rows(self.masks.scratch)
         b = self.masks.own_base()
-        if self.walk.wb_hi[0] - self.walk.wb_lo[0] == 1:
+        if self.walk.found.wb_hi[0] - self.walk.found.wb_lo[0] == 1:
             self.a.memo.put(19 + 5 * self.generation + 1000000000, w, token, b)
         return b
 
@@ -316,7 +316,7 @@ class MaskWalk:
                 return 0
         i = self.a.n_off[u]
         if self.walk.plain and self.a.n_len[u] == 1 and self.a.d_loop[self.a.el_d[i]] < 0 and (
-                self.walk.is_literal(self.a.el_d[i])):
+                self.walk.literals.is_literal(self.a.el_d[i])):
             self.walk.follow(g, self.a.el_d[i], hook)
         elif g == ROOT_GROUP:
             self.walk.from_root(u, hook)
@@ -331,8 +331,8 @@ class MaskWalk:
         rest = self.walk.rest
         if rest != 0:
             self.groups.begin()
-            for r in range(self.walk.n_places):
-                self.groups.add_node(self.walk.places[r])
+            for r in range(self.walk.literals.n_places):
+                self.groups.add_node(self.walk.literals.places[r])
         elif i == 0 and more == 0 and self.masks.base == NONE and self.masks.n_ex == 0:
             return 0
         r = self._new_record(self.masks.base, i)
@@ -395,13 +395,13 @@ class MaskWalk:
             return r
         q = 0
         if g == ROOT_GROUP:
-            q = self.walk.beside_of(d)
+            q = self.walk.side.region_of(d)
             if q != 0:
-                r = self.walk.differ(d, q, 0)
+                r = self.walk.side.differ(d, q, 0)
                 if r != 1:
                     q = 0
                     if r == 0:
-                        self.walk.side[d] = 0
+                        self.walk.side.side[d] = 0
         r = self._record_of(g, q, hook) if q != 0 else self._record(g, self.r.hole_node(self.a.byte_det(d), 0), hook)
         if g == ROOT_GROUP:
             self.of_det[d] = r

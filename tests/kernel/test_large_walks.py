@@ -17,13 +17,14 @@ pytestmark = pytest.mark.skipif(not is_compiled(), reason="40,000 tokens take to
 LETTERS = b"aaabbcdefghijklmnop-q1"
 
 
-@pytest.fixture(scope="module")
-def info() -> cd.TokenizerInfo:
+@pytest.fixture(scope="module", params=["short first", "long first"])
+def info(request: pytest.FixtureRequest) -> cd.TokenizerInfo:
     rng = random.Random(5)
     found = {bytes([b]) for b in range(256)} | {b"\xc3\xa9", b"a\xc3\xa9b", b"\xa9x", b"\xe6\xbc"}
     while len(found) < 40_000:
         found.add(bytes(rng.choices(LETTERS, k=rng.randrange(2, 8))))
-    tokens = [*sorted(found, key=lambda token: (len(token), token)), b""]
+    tokens = sorted(found, key=lambda token: (len(token), token), reverse=request.param == "long first")
+    tokens.append(b"")
     return cd.TokenizerInfo.from_bytes(tokens, stop_token_ids=[len(tokens) - 1])
 
 

@@ -1,0 +1,22 @@
+cimport cython
+
+from constrained.kernel.automaton cimport Automaton
+from constrained.kernel.exit_groups cimport ExitGroups
+from constrained.kernel.found_tokens cimport FoundTokens
+from constrained.kernel.hole_regions cimport HoleRegions
+from constrained.kernel.token_trie cimport TokenTrie
+
+@cython.final
+cdef class Literals:
+    cdef Automaton a
+    cdef TokenTrie t
+    cdef HoleRegions r
+    cdef ExitGroups groups
+    cdef int n_places
+    cdef int place_cap
+    cdef int* places
+    cdef bint is_literal(self, int d) noexcept nogil
+    cdef bint _goes_on(self, int p) noexcept nogil
+    cdef int _skip(self, int p) noexcept nogil
+    cdef int _add_place(self, int x, FoundTokens found) except -1 nogil
+    cdef int follow(self, int g, int d, FoundTokens found) except -1 nogil

@@ -1,0 +1,9 @@
+from constrained.kernel.automaton import Automaton
+from constrained.kernel.exit_groups import ExitGroups
+from constrained.kernel.hole_regions import HoleRegions
+from constrained.kernel.token_trie import TokenTrie
+
+class Literals:
+    def __init__(
+        self, automaton: Automaton, trie: TokenTrie, regions: HoleRegions, groups: ExitGroups
+    ) -> None: ...
