@@ -13,7 +13,7 @@ from constrained.engine.budgets import write_budget
 from constrained.engine.text_until import text_until
 from constrained.engine.utf8 import char_template
 from constrained.errors import GrammarLimitError
-from constrained.grammar.counted import CountedDfa
+from constrained.grammar.counted import CountedDfa, CountedGraph
 from constrained.grammar.ir import (
     AnyTextUntil,
     Capture,
@@ -34,11 +34,15 @@ from constrained.limits import Limits
 
 __all__ = ["build_network"]
 
-KINDS: dict[type, int] = {CountedDfa: 9, KeyDfa: 10, NotFollowedBy: 11, Graph: 12}
+KINDS: dict[type, int] = {CountedDfa: 9, KeyDfa: 10, NotFollowedBy: 11, Graph: 12,
+                           CountedGraph: 13}
 """The number in ``kernel.rule_writer`` of what is no ``kernel.nodes.Node``."""
 
 LARGE = 100
 """Leaves of a node that is worth a rule of its own."""
+
+OFTEN = 2049
+"""Uses of a rule beyond which their number says nothing more: ``INLINE_TOTAL`` of ``kernel.inlining``, and one."""
 
 _EPSILON, _TOKENS = 1, 3
 
@@ -115,6 +119,8 @@ def parts_of(node: Expr) -> tuple[int, tuple[Any, ...]]:
     """How many leaves a node has of its own, and its sub-expressions."""
     if isinstance(node, (Capture, Distinct)):
         return 0, (node.body,)
+    if isinstance(node, CountedGraph):
+        return node.product.states(), node.parts(OFTEN)
     if isinstance(node, Graph):
         return len(node.edges), children(node)
     return (LARGE if isinstance(node, (AnyTextUntil, NotFollowedBy, TokenBudget)) else 1), children(node)

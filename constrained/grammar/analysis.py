@@ -82,7 +82,7 @@ class _Graph:
 
     def __init__(self, rule_set: RuleSet) -> None:
         self._collect(rule_set)
-        if any(type(node) is Graph for node in self.nodes):
+        if any(isinstance(node, Graph) for node in self.nodes):
             self._collect(unfolded(rule_set))
 
     def _collect(self, rule_set: RuleSet) -> None:

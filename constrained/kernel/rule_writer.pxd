@@ -2,6 +2,7 @@ cimport cython
 
 from constrained.kernel.annexes cimport Annex, BlockAnnex, WordAnnex
 from constrained.kernel.blocks cimport Block, block_of_character, block_of_keys, block_of_rows
+from constrained.kernel.counted_products cimport CountedProduct
 from constrained.kernel.inlining cimport Rule, RuleTable
 from constrained.kernel.memory cimport grow_int
 from constrained.kernel.network cimport Network
@@ -21,6 +22,7 @@ cdef int UNORDERED
 cdef int COUNTED_DFA
 cdef int KEY_DFA
 cdef int GRAPH
+cdef int COUNTED_GRAPH
 cdef int WORDS_APART
 cdef int WORDS_WEIGHT
 cdef int UNROLL_POSITIONS
@@ -50,6 +52,7 @@ cdef class RuleWriter:
     cdef int _block_apart(self, Block block, int boundary, int least, int top, bint endless, int start, int end, int origin) except -1
     cdef int _key_dfa(self, ByteDfa node, int start, int end, int origin) except -1
     cdef int _graph(self, object node, int start, int end, int origin) except -1
+    cdef int _counted_graph(self, CountedProduct product, tuple labels, int start, int end, int origin) except -1
     cdef int _words_apart(self, list words, int start, int end, int origin) except -1
     cdef tuple _share_prefixes(self, tuple options, int start, int end, int origin)
     cdef int _repeat(self, Repeat expr, int start, int end, int origin) except -1

@@ -22,6 +22,7 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.annexes import Annex, BlockAnnex, WordAnnex
     from cython.cimports.constrained.kernel.blocks import Block, block_of_character, block_of_keys, block_of_rows
+    from cython.cimports.constrained.kernel.counted_products import CountedProduct
     from cython.cimports.constrained.kernel.inlining import Rule, RuleTable
     from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.constrained.kernel.network import Network
@@ -41,6 +42,7 @@ if cython.compiled:
 else:
     from constrained.kernel.annexes import Annex, BlockAnnex, WordAnnex
     from constrained.kernel.blocks import Block, block_of_character, block_of_keys, block_of_rows
+    from constrained.kernel.counted_products import CountedProduct
     from constrained.kernel.inlining import Rule, RuleTable
     from constrained.kernel.memory import grow_int
     from constrained.kernel.network import Network
@@ -70,6 +72,7 @@ UNORDERED = cython.declare(cython.int, 8)
 COUNTED_DFA = cython.declare(cython.int, 9)
 KEY_DFA = cython.declare(cython.int, 10)
 GRAPH = cython.declare(cython.int, 12)
+COUNTED_GRAPH = cython.declare(cython.int, 13)
 
 UNROLL_POSITIONS = cython.declare(cython.int, 20)
 """A counted repetition is unrolled up to this many leaves in all."""
@@ -319,6 +322,8 @@ class RuleWriter:
                 self._key_dfa(node, start, end, origin)
             elif kind == GRAPH:
                 self._graph(node, start, end, origin)
+            elif kind == COUNTED_GRAPH:
+                self._counted_graph(node.product, node.labels, start, end, origin)
             else:
                 self.other(node, start, end, origin)
         return 0
@@ -413,6 +418,83 @@ class RuleWriter:
             here += 1
         for to in node.accepting:
             net.add_edge(base + to, 1, 0, 0, end)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _counted_graph(self, product: CountedProduct, labels: tuple, start: cython.int, end: cython.int,
+                       origin: cython.int) -> cython.int:
+        """A position for each state of a product. A label's classes are of one byte, its references of rules that are
+        called if they are used more than once.
+        """
+        net: Network = self.net
+        i: cython.int
+        k: cython.int
+        read: cython.int
+        at: cython.int
+        here: cython.int
+        room: cython.longlong = 1
+        base: cython.int
+        label: tuple
+        named: Rule
+        klass: CharClass
+        reference: Reference
+        pair: tuple
+        ranges: cython.p_int = cython.NULL if cython.compiled else None  # a class's bounds; of a call the rule and -1
+        first: cython.p_int = grow_int(cython.NULL if cython.compiled else None, len(labels) + 1)
+        if product.size > net.most:
+            raise NetworkTooLarge
+        base = net.add_positions(product.size, origin)
+        net.add_edge(start, 1, 0, 0, base)
+        try:
+            if not first:
+                raise MemoryError
+            k = 0
+            for i in range(cython.cast(cython.int, len(labels))):
+                first[i] = k
+                label = labels[i]
+                for one in label:
+                    if self.table.kind_of(one) == CHAR_CLASS:
+                        klass = one
+                        ranges = grow_int(ranges, 2 * (k + len(klass.ranges)))
+                        if not ranges:
+                            raise MemoryError
+                        for pair in klass.ranges:
+                            ranges[2 * k] = pair[0]
+                            ranges[2 * k + 1] = pair[1]
+                            k += 1
+                        continue
+                    reference = one
+                    named = self.table.known[reference.name]
+                    ranges = grow_int(ranges, 2 * (k + 1))
+                    if not ranges:
+                        raise MemoryError
+                    ranges[2 * k] = -1 if named.inline else self._rule_of(named)
+                    ranges[2 * k + 1] = -1
+                    k += 1
+            first[len(labels)] = k
+            for i in range(product.edges):
+                room += first[product.label[i] + 1] - first[product.label[i]]
+            if room > 1 << 30:
+                raise NetworkTooLarge
+            net._edge_room(cython.cast(cython.int, room))
+            for here in range(product.size):
+                for i in range(product.first[here], product.first[here + 1]):
+                    read = product.label[i]
+                    for at in range(first[read], first[read + 1]):
+                        if ranges[2 * at + 1] >= 0:
+                            net.add_edge(base + here, 0, ranges[2 * at], ranges[2 * at + 1], base + product.to[i])
+                        elif ranges[2 * at] >= 0:
+                            net.add_edge(base + here, 2, ranges[2 * at], 0, base + product.to[i])
+                        else:
+                            label = labels[read]
+                            self._push(label[len(label) - 1], base + here, base + product.to[i], origin)
+                if product.final[here]:
+                    net.add_edge(base + here, 1, 0, 0, end)
+        finally:
+            if cython.compiled:
+                free(ranges)
+                free(first)
         return 0
 
     @cython.cfunc
