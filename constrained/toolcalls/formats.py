@@ -20,8 +20,8 @@ from typing import Any
 from constrained.errors import ConstrainedError, GrammarError
 from constrained.frontends.structural_tag.thinking import Thinking
 from constrained.toolcalls.parser import ToolCallParser
-from constrained.toolcalls.shapes import CallShape, HarmonyCalls, JsonCalls
-from constrained.toolcalls.shapes.base import Format, either, in_order, separated, tag
+from constrained.toolcalls.shapes import CallShape, JsonCalls
+from constrained.toolcalls.shapes.base import Format, TurnCalls, either, in_order, separated, tag
 from constrained.toolcalls.tools import Selection, ToolChoice, select_tools, tool_specs
 
 __all__ = ["ToolFormat", "detect_format", "format_names", "get_format", "register_format"]
@@ -54,7 +54,7 @@ class ToolFormat:
     @property
     def whole_turn(self) -> bool:
         """The family frames every text, answers without tools too: its outputs are always read by its parser."""
-        return isinstance(self.calls, HarmonyCalls)
+        return isinstance(self.calls, TurnCalls)
 
     def structural_tag(self, tools: Iterable[Any], *, tool_choice: ToolChoice = "auto",
                        parallel_tool_calls: bool = True, thinking: Any = None,
@@ -75,17 +75,12 @@ class ToolFormat:
         """
         selection = select_tools(tools, tool_choice, parallel_tool_calls)
         section = self.thinking(thinking)
-        if isinstance(self.calls, HarmonyCalls):
-            body: Format = {"type": "any_text"}
-            if section is not None and section.max_tokens is not None:
-                body["max_tokens"] = section.max_tokens
-            if section is not None and section.max_chars is not None:
-                body["max_chars"] = section.max_chars
+        if isinstance(self.calls, TurnCalls):
             return _document(self.calls.document(selection.tools, required=selection.required,
-                                                 single=selection.single, reasoning=body, answer=answer))
+                                                 single=selection.single, section=section, answer=answer))
         excludes = [*([] if section is None else [section.begin, section.end]), *(self.answer or ())]
         if answer is not None and not selection.required:
-            body = dict(answer) if self.answer is None else tag(self.answer[0], answer, self.answer[1])
+            body: Format = dict(answer) if self.answer is None else tag(self.answer[0], answer, self.answer[1])
             calls = [self._content(replace(selection, required=True), excludes)] if selection.tools else []
             content = either([*calls, body])
             return _document(content if section is None else section.before(content))
@@ -121,9 +116,12 @@ class ToolFormat:
         Arguments as they were given to ``structural_tag``. Without a grammar (``tools`` unknown) it reads what it can.
         """
         specs = tool_specs(tools)
-        allowed = not (isinstance(tool_choice, str) and tool_choice == "none") or isinstance(self.calls, HarmonyCalls)
-        section = None if isinstance(self.calls, HarmonyCalls) else self.thinking(thinking)
-        return ToolCallParser(self.calls, specs, thinking=section, calls_allowed=allowed, dropped=self.answer or ())
+        calls = self.calls
+        allowed = not (isinstance(tool_choice, str) and tool_choice == "none") or isinstance(calls, TurnCalls)
+        section = self.thinking(thinking)
+        if isinstance(calls, TurnCalls) and calls.reads_thoughts and section is not None and not section.opened:
+            section = None
+        return ToolCallParser(calls, specs, thinking=section, calls_allowed=allowed, dropped=self.answer or ())
 
     def thinking(self, value: Any) -> Thinking | None:
         """A think section in the family's delimiters, out of what ``thinking=`` may be.

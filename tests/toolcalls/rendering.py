@@ -73,6 +73,8 @@ def _elements(family: str, arguments: dict[str, Any]) -> str:
         blank = " " if family == "deepseek_v4_1" else ""
         mark = f"｜DSML｜{blank}parameter"
         return "".join(f'<{mark} name="{k}" string="{_kind(v)}">{_plain(v)}</{mark}>\n' for k, v in arguments.items())
+    if family == "step3":
+        return "".join(f'<steptml:parameter name="{k}">{_framed(v)}</steptml:parameter>' for k, v in arguments.items())
     edge = "" if family == "mimo" else "\n"
     return "".join(f"<parameter={k}>{edge or _edge(v)}{_plain(v)}{edge or _edge(v)}</parameter>{edge}"
                    for k, v in arguments.items())
@@ -87,6 +89,34 @@ def _framed(value: Any) -> str:
     return f"{_edge(value)}{_plain(value)}{_edge(value)}"
 
 
+def _minimax(name: str, value: Any) -> str:
+    mark = "]<]minimax[>["
+    if isinstance(value, list):
+        inside = "".join(_minimax("item", one) for one in value)
+    elif isinstance(value, dict):
+        inside = "".join(_minimax(key, one) for key, one in value.items())
+    else:
+        inside = _plain(value)
+    return f"{mark}<{name}>{inside}{mark}</{name}>"
+
+
+def _cohere(value: Any, name: str | None = None) -> str:
+    if isinstance(value, (list, dict)):
+        inside = ("".join(map(_cohere, value)) if isinstance(value, list) else
+                  "".join(_cohere(one, key) for key, one in value.items()))
+        kind = "list" if isinstance(value, list) else "dict"
+    else:
+        inside, kind = _plain(value), "raw" if isinstance(value, str) else "json"
+    named = "" if name is None else f' name="{name}"'
+    return f'<cofl:value{named} type="{kind}">{inside}</cofl:value>'
+
+
+def _kimi_k3(name: str, value: Any) -> str:
+    kind = {str: "string", bool: "boolean", type(None): "null", list: "array", dict: "object"}.get(
+        type(value), "number")
+    return f'<|open|>argument key="{name}" type="{kind}"<|sep|>{_plain(value)}<|close|>argument<|sep|>'
+
+
 def _xml(family: str, calls: list[Call]) -> str:
     if family in ("qwen3_coder", "seed_oss", "mimo"):
         mark, edge = ("seed:", "\n") if family == "seed_oss" else ("", "" if family == "mimo" else "\n")
@@ -96,6 +126,11 @@ def _xml(family: str, calls: list[Call]) -> str:
         edge = "\n" if family == "glm4_5" else ""
         return edge.join(f"<tool_call>{name}{edge}{_elements(family, arguments)}</tool_call>"
                          for name, arguments in calls)
+    if family == "step3":
+        inside = "".join(f'<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="{name}">'
+                         f"{_elements(family, arguments)}</steptml:invoke><｜tool_call_end｜>"
+                         for name, arguments in calls)
+        return f"<｜tool_calls_begin｜>{inside}<｜tool_calls_end｜>"
     mark, section = {"minimax_m2": ("", "minimax:tool_call"), "deepseek_v3_2": ("｜DSML｜", "｜DSML｜function_calls"),
                      "deepseek_v4": ("｜DSML｜", "｜DSML｜tool_calls"),
                      "deepseek_v4_1": ("｜DSML｜ ", "｜DSML｜ calls")}[family]
@@ -105,7 +140,7 @@ def _xml(family: str, calls: list[Call]) -> str:
 
 
 XML = ("qwen3_coder", "seed_oss", "mimo", "glm4_5", "glm4_7", "minimax_m2", "deepseek_v3_2", "deepseek_v4",
-       "deepseek_v4_1")
+       "deepseek_v4_1", "step3")
 """Families whose strings are raw between the tags of elements."""
 
 
@@ -120,10 +155,39 @@ def _objects(calls: list[Call], name: str, arguments: str, ids: str = "") -> str
 def render(family: str, calls: list[Call], text: str = "") -> str:
     """The calls as a model of the family writes them, behind ``text``."""
     tight = [f'{{"name": "{name}", "arguments": {json.dumps(values)}}}' for name, values in calls]
-    if family in ("hermes", "qwen3", "smollm3"):
+    if family in ("hermes", "qwen3", "smollm3", "granite4"):
         return text + "\n".join(f"<tool_call>\n{one}\n</tool_call>" for one in tight)
     if family in XML:
         return text + _xml(family, calls)
+    if family == "exaone4":
+        return text + "\n".join(f"<tool_call>{one}</tool_call>" for one in tight)
+    if family in ("jamba", "hunyuan_a13b"):
+        return f"{text}<tool_calls>{_objects(calls, 'name', 'arguments')}</tool_calls>"
+    if family == "apertus":
+        inside = ", ".join(f'{{"{name}": {json.dumps(values)}}}' for name, values in calls)
+        return f"{text}<|tools_prefix|>[{inside}]<|tools_suffix|>"
+    if family in ("olmo3", "smollm3_python"):
+        spell = json.dumps if family == "olmo3" else _python
+        inside = "\n".join(f"{name}({', '.join(f'{k}={spell(v)}' for k, v in values.items())})"
+                           for name, values in calls)
+        return text + (f"<function_calls>{inside}</function_calls>" if family == "olmo3" else
+                       f"<code>\n{inside}\n</code>")
+    if family == "kimi_k3":
+        inside = "".join(f'<|open|>call tool="{name}" index="{number}"<|sep|>'
+                         f'{"".join(_kimi_k3(k, v) for k, v in values.items())}<|close|>call<|sep|>'
+                         for number, (name, values) in enumerate(calls, 1))
+        return (f"{text}<|close|>response<|sep|><|open|>tools<|sep|>{inside}<|close|>tools<|sep|>"
+                "<|close|>message<|sep|>")
+    if family == "minimax_m3":
+        mark = "]<]minimax[>["
+        inside = "".join(f'{mark}<invoke name="{name}">{"".join(_minimax(k, v) for k, v in values.items())}'
+                         f"{mark}</invoke>\n" for name, values in calls)
+        return f"{text}{mark}<tool_call>\n{inside}{mark}</tool_call>"
+    if family == "cohere_xml":
+        inside = "".join(f'<cofl:tool_call id="{number}" name="{name}">'
+                         f'{"".join(_cohere(v, k) for k, v in values.items())}</cofl:tool_call>'
+                         for number, (name, values) in enumerate(calls))
+        return f"{text}<cofl:tool_calls>{inside}</cofl:tool_calls>"
     if family == "longcat":
         return text + "\n".join(f"<longcat_tool_call>\n{one}\n</longcat_tool_call>" for one in tight)
     if family == "json":

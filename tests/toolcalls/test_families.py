@@ -67,6 +67,38 @@ GOOD: list[tuple[str, str, list[tuple[str, Any]]]] = [
     # IBM's Granite 3.0 and 3.1
     ("granite3", '<|tool_call|>[{"name": "get_weather", "arguments": {"city": "Paris"}}]', [PARIS]),
     ("granite3_1", '<tool_call>[{"name": "get_weather", "arguments": {"city": "Paris"}}]', [PARIS]),
+    # IBM's Granite 4.0, LG's EXAONE 4, AI21's Jamba, Tencent's Hunyuan A13B, the Swiss Apertus
+    ("granite4", '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>', [PARIS]),
+    ("exaone4", 'ok <tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>', [PARIS]),
+    ("jamba", '<tool_calls>[\n  {"name": "get_weather", "arguments": {"city": "Paris"}}\n]</tool_calls>', [PARIS]),
+    ("hunyuan_a13b", '<tool_calls>[{"name": "get_weather", "arguments": {"city": "Paris"}}, {"name": "now", '
+                     '"arguments": {}}]</tool_calls>', [PARIS, ("now", {})]),
+    ("apertus", '<|tools_prefix|>[{"get_weather": {"city": "Paris"}}, {"now": {}}]<|tools_suffix|>',
+     [PARIS, ("now", {})]),
+    # Ai2's Olmo 3: keywords with values as JSON, one call a line
+    ("olmo3", 'Let me see. <function_calls>get_weather(city="Rome", days=2)\nnow()</function_calls>',
+     [ROME, ("now", {})]),
+    # SmolLM3's Python tools, which are called in code
+    ("smollm3_python", "<code>\nget_weather(city='Rome', days=2)\nnow()\n</code>", [ROME, ("now", {})]),
+    # StepFun's Step 3
+    ("step3", '<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="get_weather">'
+              '<steptml:parameter name="city">Rome</steptml:parameter><steptml:parameter name="days">2'
+              "</steptml:parameter></steptml:invoke><｜tool_call_end｜><｜tool_calls_end｜>", [ROME]),
+    # Kimi K3's chat template; the prompt has opened the block of the response
+    ("kimi_k3", 'ok<|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool="get_weather" index="1"<|sep|>'
+                '<|open|>argument key="city" type="string"<|sep|>Rome<|close|>argument<|sep|><|open|>argument '
+                'key="days" type="number"<|sep|>2<|close|>argument<|sep|><|close|>call<|sep|><|open|>call tool="now" '
+                'index="2"<|sep|><|close|>call<|sep|><|close|>tools<|sep|><|close|>message<|sep|>',
+     [ROME, ("now", {})]),
+    # MiniMax M3 and Cohere's Command with cofl: elements within elements
+    ("minimax_m3", ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="look">]<]minimax[>[<city>Paris]<]minimax[>['
+                   "</city>]<]minimax[>[<near>]<]minimax[>[<lat>1.5]<]minimax[>[</lat>]<]minimax[>[</near>"
+                   "]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
+     [("look", {"city": "Paris", "near": {"lat": 1.5}})]),
+    ("cohere_xml", '<cofl:tool_calls><cofl:tool_call id="0" name="look"><cofl:value name="city" type="raw">"Paris" & '
+                   '</cofl:value>\n<cofl:value name="near" type="dict">\n  <cofl:value name="lat" type="json">1.5'
+                   "</cofl:value>\n</cofl:value></cofl:tool_call></cofl:tool_calls>",
+     [("look", {"city": '"Paris" & ', "near": {"lat": 1.5}})]),
     ("longcat", '<longcat_tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</longcat_tool_call>',
      [PARIS]),
 ]
@@ -84,6 +116,18 @@ BAD = [
                       'string="false">Paris</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>'),
     ("lfm2", "<|tool_call_start|>[get_weather(town='Rome')]<|tool_call_end|>"),
     ("granite3", '<|tool_call|>[{"name": "nope", "arguments": {}}]'),
+    ("apertus", '<|tools_prefix|>[{"nope": {}}]<|tools_suffix|>'),
+    ("apertus", '<|tools_prefix|>[{"now": {}, "get_weather": {"city": "x"}}]<|tools_suffix|>'),
+    ("olmo3", "<function_calls>get_weather(city='Rome')</function_calls>"),
+    ("smollm3_python", "<code>\nprint(get_weather(city='Rome'))\n</code>"),
+    ("kimi_k3", '<|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool="get_weather" index="1"<|sep|><|open|>'
+                'argument key="city" type="number"<|sep|>1<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools'
+                "<|sep|><|close|>message<|sep|>"),
+    ("kimi_k3", "no end of the message<|close|>response<|sep|>"),
+    ("minimax_m3", ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="look">]<]minimax[>[<city>x]<]minimax[>[</town>'
+                   "]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>"),
+    ("cohere_xml", '<cofl:tool_calls><cofl:tool_call id="0" name="look"><cofl:value name="city" type="json">1'
+                   "</cofl:value></cofl:tool_call></cofl:tool_calls>"),
 ]
 
 
@@ -104,10 +148,10 @@ def test_calls(family: str, text: str, calls: list[tuple[str, Any]]) -> None:
         events += parser.finish()
         assert [(e.name, json.loads(e.arguments)) for e in events if isinstance(e, ToolCallEnd)] == calls
         before = "".join(e.text for e in events if isinstance(e, TextDelta))
-        assert text.startswith(before) and "<" not in before
+        assert text.startswith(before) and "<" not in before and "]" not in before
 
 
-@pytest.mark.parametrize(("family", "text"), BAD)
+@pytest.mark.parametrize(("family", "text"), BAD, ids=[f"{case[0]}-{i}" for i, case in enumerate(BAD)])
 def test_what_is_no_call(family: str, text: str) -> None:
     compiled = cd.GrammarCompiler(vocabulary(())).compile_structural_tag(get_format(family).structural_tag(TOOLS))
     assert not accepts(compiled, text)
@@ -147,3 +191,86 @@ def test_gemma_4_thinks_in_a_channel() -> None:
     events = parser.feed(text.encode()) + parser.finish()
     assert "".join(e.text for e in events if isinstance(e, ReasoningDelta)) == "hm\n"
     assert [e.name for e in events if isinstance(e, ToolCallEnd)] == ["now"]
+
+
+def read(family: str, text: str, tools: list[ToolSpec], **options: Any) -> tuple[str, str, list[tuple[str, Any]]]:
+    """Thoughts, text and calls, the same however the bytes are cut."""
+    data = text.encode()
+    found = []
+    for size in (1, 5, len(data)):
+        parser = get_format(family).parser(tools, **options)
+        events = [event for i in range(0, len(data), size) for event in parser.feed(data[i : i + size])]
+        events += parser.finish()
+        found.append(("".join(e.text for e in events if isinstance(e, ReasoningDelta)),
+                      "".join(e.text for e in events if isinstance(e, TextDelta)),
+                      [(e.name, json.loads(e.arguments)) for e in events if isinstance(e, ToolCallEnd)]))
+    assert found[0] == found[1] == found[2]
+    return found[0]
+
+
+@pytest.mark.parametrize(("mode", "text", "expected"), [
+    ("opened", "hm<|close|>think<|sep|><|open|>response<|sep|>ok<|close|>response<|sep|><|close|>message<|sep|>",
+     ("hm", "ok", [])),
+    ("required", "<|open|>think<|sep|>hm<|close|>think<|sep|><|open|>response<|sep|><|close|>response<|sep|>"
+                 '<|open|>tools<|sep|><|open|>call tool="now" index="1"<|sep|><|close|>call<|sep|><|close|>tools<|sep|>'
+                 "<|close|>message<|sep|>", ("hm", "", [("now", {})])),
+    ("optional", "ok<|close|>response<|sep|><|close|>message<|sep|>", ("", "ok", [])),
+    (None, "<|open|>response<|sep|>ok<|close|>response<|sep|><|close|>message<|sep|>", ("", "ok", [])),
+])
+def test_kimi_k3_frames_the_whole_turn(mode: str | None, text: str, expected: Any) -> None:
+    fmt = get_format("kimi_k3")
+    assert fmt.whole_turn
+    compiled = cd.GrammarCompiler(vocabulary(("<|open|>", "<|close|>", "<|sep|>"))).compile_structural_tag(
+        fmt.structural_tag(TOOLS, thinking=mode))
+    assert accepts(compiled, text)
+    assert not accepts(compiled, text.removesuffix("<|close|>message<|sep|>"))
+    assert read("kimi_k3", text, TOOLS, thinking=mode) == expected
+
+
+def test_kimi_k3_reads_a_block_of_json() -> None:
+    text = ('<|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool="look" index="1"<|sep|><|open|>json '
+            'type="object"<|sep|>{"city": "<|close|>json<|sep|>"}<|close|>json<|sep|><|close|>call<|sep|><|close|>tools'
+            "<|sep|><|close|>message<|sep|>")
+    assert read("kimi_k3", text, TOOLS) == ("", "", [("look", {"city": "<|close|>json<|sep|>"})])
+
+
+def test_harmony_may_have_to_think_and_goes_on_with_an_opened_thought() -> None:
+    fmt = get_format("harmony")
+    thought = "<|channel|>analysis<|message|>hm<|end|><|start|>assistant"
+    final = "<|channel|>final<|message|>ok<|return|>"
+    compiler = cd.GrammarCompiler(vocabulary(()))
+    required = compiler.compile_structural_tag(fmt.structural_tag(TOOLS, thinking="required"))
+    assert accepts(required, thought + final) and not accepts(required, final)
+    opened = compiler.compile_structural_tag(fmt.structural_tag(TOOLS, thinking="opened"))
+    behind = thought.removeprefix("<|channel|>analysis<|message|>") + final
+    assert accepts(opened, behind) and not accepts(opened, final)
+    assert read("harmony", behind, TOOLS, thinking="opened") == ("hm", "ok", [])
+    assert read("harmony", thought + final, TOOLS, thinking="required") == ("hm", "ok", [])
+
+
+def test_built_in_tools_of_llama() -> None:
+    schema = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+    tools = [ToolSpec("brave_search", None, schema), ToolSpec("look", None, schema)]
+    fmt = get_format("llama3_json")
+    compiled = cd.GrammarCompiler(vocabulary(("<|python_tag|>",))).compile_structural_tag(fmt.structural_tag(tools))
+    for text, calls in (
+            ('<|python_tag|>brave_search.call(query="a) \\"b\\"")', [("brave_search", {"query": 'a) "b"'})]),
+            ('<|python_tag|>{"name": "look", "parameters": {"query": "x"}}', [("look", {"query": "x"})]),
+            ('{"name": "brave_search", "parameters": {"query": "x"}}', [("brave_search", {"query": "x"})])):
+        assert accepts(compiled, text)
+        assert read("llama3_json", text, tools) == ("", "", calls)
+    for text in ('<|python_tag|>look.call(query="x")', "<|python_tag|>brave_search.call()",
+                 '<|python_tag|>brave_search(query="x")'):
+        assert not accepts(compiled, text)
+        read("llama3_json", text, tools)
+
+
+def test_a_tool_of_minimax_m3_that_is_not_strict_takes_any_text() -> None:
+    tools = [ToolSpec("look", None, CITY, strict=False)]
+    fmt = get_format("minimax_m3")
+    compiled = cd.GrammarCompiler(vocabulary(())).compile_structural_tag(fmt.structural_tag(tools))
+    mark = "]<]minimax[>["
+    text = (f'{mark}<tool_call>\n{mark}<invoke name="look">{mark}<city>1{mark}</city>{mark}<days>two{mark}</days>'
+            f"{mark}</invoke>\n{mark}</tool_call>")
+    assert accepts(compiled, text)
+    assert read("minimax_m3", text, tools) == ("", "", [("look", {"city": 1, "days": "two"})])

@@ -62,6 +62,17 @@ TEMPLATES = {
     "deepseek_v3_2": "<｜Assistant｜><｜DSML｜function_calls>\n<｜DSML｜invoke name=",
     "deepseek_v4": "<｜Assistant｜><｜DSML｜tool_calls>\n<｜DSML｜invoke name=",
     "deepseek_v4_1": "<｜Assistant｜><｜DSML｜ calls>\n<｜DSML｜ invoke name=",
+    "granite4": "<|start_of_role|>assistant<|end_of_role|><tool_call>\n{{ call }}\n</tool_call>",
+    "jamba": "<|bom|><|assistant|> <tool_calls>[{{ calls }}]</tool_calls><|eom|>",
+    "hunyuan_a13b": "<|startoftext|>{{ content }}<tool_calls>[{{ calls }}]</tool_calls><|extra_0|>",
+    "apertus": "<|assistant_start|><|tools_prefix|>[{{ calls }}]<|tools_suffix|>",
+    "exaone4": "[|assistant|]\n<tool_call>{{ call }}</tool_call>[|endofturn|]",
+    "olmo3": "<|im_start|>system\n<functions>{{ tools }}</functions><|im_end|><function_calls>{{ f }}</function_calls>",
+    "smollm3_python": "<|im_start|>{% if python_tools %}<code>{{ code }}</code>",
+    "step3": "<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name=",
+    "minimax_m3": "]~b]ai\n{%- set ns_token = ']<]minimax[>[' -%}{{ ns_token + '<tool_call>' }}",
+    "cohere_xml": "<|START_THINKING|><|END_THINKING|><cofl:tool_calls><cofl:tool_call id=",
+    "kimi_k3": "{{ '<|open|>' + tag + '<|sep|>' }}{{ '<|close|>' + tag + '<|sep|>' }}",
     "kimi_k2": "<|im_assistant|>assistant<|im_middle|><|tool_calls_section_begin|><|tool_call_begin|>",
 }
 

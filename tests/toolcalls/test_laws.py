@@ -69,6 +69,8 @@ def returned(events: list[Event]) -> list[tuple[str, Any]]:
 
 
 GRAMMARS: dict[str, cd.CompiledGrammar] = {}
+STOPS = {"kimi_k3": ("<|close|>argument<|sep|>",), "cohere_xml": ("</cofl:value>",), "minimax_m3": ("]<]minimax[>[",)}
+"""What raw text cannot hold, in families of other elements."""
 
 
 @pytest.mark.parametrize("family", sorted(FORMATS))
@@ -80,9 +82,9 @@ def test_calls_come_back(family: str, made: list[tuple[str, dict[str, Any]]], cu
     quote = {"functiongemma": "<escape>", "gemma4": '<|"|>'}.get(family)
     if quote is not None and quote in repr(made):
         return
-    if family in XML:  # raw text cannot hold its own end
+    if family in (*XML, *STOPS):  # raw text cannot hold its own end
         made = [(n, a) for n, a in made if not any(
-            stop in str(one) for stop in ("</parameter>", "</arg_value>", "parameter>") for one in a.values())]
+            stop in str(one) for stop in STOPS.get(family, ("</arg_value>", "parameter>")) for one in a.values())]
         if not made:
             return
     text = render(family, made)
@@ -165,7 +167,12 @@ def test_walks_through_rich_schemas(family: str) -> None:
     for name, schema in RICH.items():
         tools = [ToolSpec(name, None, schema)]
         tag = fmt.structural_tag(tools, tool_choice="required")
-        grammar = cd.GrammarCompiler(vocabulary(delimiters(fmt))).compile_structural_tag(tag)
+        compiler = cd.GrammarCompiler(vocabulary(delimiters(fmt)))
+        if (family, name) == ("minimax_m3", "open"):  # its elements end in their names, which must be known
+            with pytest.raises(cd.UnsupportedSchemaError, match=r"tool open.*end in their names"):
+                compiler.compile_structural_tag(tag)
+            continue
+        grammar = compiler.compile_structural_tag(tag)
         rng = random.Random(f"{family} {name}")
         for number in range(40 if NIGHTLY else 2):
             data = written(grammar.tokenizer_info, walk(grammar, rng, 20 + 25 * number))

@@ -16,10 +16,12 @@ from constrained.frontends.json_schema.emit import EMPTY, Emitter
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.structural_tag.delimiters import Delimiters
+from constrained.frontends.structural_tag.nested_xml import CohereEmitter, MiniMaxM3Emitter
 from constrained.frontends.structural_tag.plain_schemas import PlainObjects, members
 from constrained.frontends.structural_tag.spellings import (
     Gemma4Emitter,
     GemmaEmitter,
+    KeywordEmitter,
     PythonEmitter,
     RestyledEmitter,
 )
@@ -33,7 +35,10 @@ __all__ = ["STYLES", "Contents"]
 STYLES: dict[str, type[Emitter]] = {
     "json": Emitter,
     **XML_STYLES,
+    "cohere_xml": CohereEmitter,
+    "minimax_m3_xml": MiniMaxM3Emitter,
     "pythonic": PythonEmitter,
+    "keywords": KeywordEmitter,
     "function_gemma": GemmaEmitter,
     "gemma": Gemma4Emitter,
 }

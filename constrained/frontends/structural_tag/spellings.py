@@ -10,20 +10,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from constrained.errors import UnsupportedSchemaError
+from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.emit import EMPTY, NOTHING, Emitter
 from constrained.frontends.json_schema.normalise import Normaliser
+from constrained.frontends.json_schema.objects import ObjectShape
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import StringShape
 from constrained.frontends.structural_tag.delimiters import Delimiters
 from constrained.frontends.structural_tag.raw_strings import raw_string
 from constrained.grammar import combinators as make
-from constrained.grammar.ir import Choice, Expr, Literal, Repeat, Sequence
+from constrained.grammar.ir import Choice, Distinct, Expr, Literal, Repeat, Sequence
 
-__all__ = ["Gemma4Emitter", "GemmaEmitter", "PythonEmitter", "RestyledEmitter"]
+__all__ = ["Gemma4Emitter", "GemmaEmitter", "KeywordEmitter", "PythonEmitter", "RestyledEmitter"]
 
 _WORDS = {b"true": Literal(b"True"), b"false": Literal(b"False"), b"null": Literal(b"None")}
 IDENTIFIER = "^[A-Za-z_][A-Za-z0-9_]*$"
@@ -41,6 +44,8 @@ class RestyledEmitter(Emitter):
 
     words: Mapping[bytes, Expr] = {}
     plain_scalars = False
+    json_inside = False
+    """Whether values within the outermost object are JSON: only such can be told from each other as they are read."""
     delimiters: Delimiters | None = None
     """Those of the vocabulary: a delimiter may be written as the token that it is. None: spelled only."""
 
@@ -81,14 +86,28 @@ class RestyledEmitter(Emitter):
         changed = [self.words.get(o.data, o) if isinstance(o, Literal) else o for o in options]
         return changed[0] if len(changed) == 1 else Choice(tuple(changed))
 
+    def object(self, shape: ObjectShape) -> Expr:
+        return self._comparable(super().object(shape), "undeclared members")
+
+    def array(self, shape: ArrayShape) -> Expr:
+        return self._comparable(super().array(shape), "uniqueItems")
+
+    def _comparable(self, found: Expr, what: str) -> Expr:
+        if isinstance(found, Distinct) and (self.inside_root or not self.json_inside):
+            raise NotEnforced(f"{what} that must differ, in a spelling other than JSON's", "drop the constraint")
+        return found
+
     bodies = False
     inside_root = False
 
 
 class PythonEmitter(RestyledEmitter):
-    """Keyword arguments of a call, in Python."""
+    """Keyword arguments of a call, in Python. What JSON alone escapes (``\\/``) is not escaped."""
 
-    words = _WORDS
+    words: Mapping[bytes, Expr] = _WORDS
+
+    def __init__(self, normaliser: Normaliser, policy: TextPolicy, *, strict: bool) -> None:
+        super().__init__(normaliser, replace(policy, string_escapes="canonical"), strict=strict)
 
     def bracketed(self, left: bytes, inside: Expr | None, right: bytes, *, may_be_empty: bool) -> Expr:
         if not self.inside_root:
@@ -129,6 +148,19 @@ class PythonEmitter(RestyledEmitter):
         if shape.values is not None and all(_PLAIN.fullmatch(value) for value in shape.values):
             return make.choice(double, *[Literal(f"'{value}'".encode()) for value in shape.values])
         return double
+
+
+class KeywordEmitter(PythonEmitter):
+    """Keyword arguments of a call whose values are JSON."""
+
+    words: Mapping[bytes, Expr] = {}
+    json_inside = True
+
+    def __init__(self, normaliser: Normaliser, policy: TextPolicy, *, strict: bool) -> None:
+        RestyledEmitter.__init__(self, normaliser, policy, strict=strict)
+
+    def string(self, shape: StringShape) -> Expr:
+        return Emitter.string(self, shape)
 
 
 class GemmaEmitter(RestyledEmitter):

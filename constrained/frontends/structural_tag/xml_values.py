@@ -1,4 +1,4 @@
-"""Qwen's XML parameters: ``<parameter=key>`` value ``</parameter>``, strings raw and everything else as JSON.
+"""Parameters as XML elements: ``<parameter=key>`` value ``</parameter>``, strings raw and everything else as JSON.
 
 What a text between the tags means is decided by the schema of the parameter, once for the grammar and the reader alike:
 
@@ -11,17 +11,18 @@ What a text between the tags means is decided by the schema of the parameter, on
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
-from constrained.frontends.json_schema.arrays import ArrayShape
+from constrained.frontends.json_schema.arrays import ANY_ARRAY
 from constrained.frontends.json_schema.compile import normalise_schema
 from constrained.frontends.json_schema.denotation import ANYTHING, Denotation
 from constrained.frontends.json_schema.dialects import find_dialect
 from constrained.frontends.json_schema.emit import NOTHING
 from constrained.frontends.json_schema.expressions import FALSE
+from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, NumberShape
 from constrained.frontends.json_schema.objects import ANY_OBJECT
 from constrained.frontends.json_schema.refusal import NotEnforced
@@ -37,9 +38,11 @@ __all__ = [
     "ONLY_STRINGS",
     "XML_STYLES",
     "JsonText",
+    "KimiEmitter",
     "Kinds",
+    "ValuePlace",
     "XmlEmitter",
-    "parameter_kinds",
+    "check_mixed",
     "value_of_text",
 ]
 
@@ -66,6 +69,11 @@ class Kinds:
         return cls(bool(d.strings), bool(d.numbers), any(not _integral(shape) for shape in d.numbers),
                    bool(d.booleans), d.null, bool(d.arrays), bool(d.objects))
 
+    @property
+    def scalars(self) -> Kinds:
+        """The same without arrays and objects."""
+        return replace(self, arrays=False, objects=False)
+
     def allows(self, value: Any) -> bool:
         """Whether a value that was read as JSON, strings aside, has one of the types."""
         if value is None:
@@ -90,30 +98,53 @@ def _integral(shape: NumberShape) -> bool:
     return bool(shape.integer)
 
 
-def parameter_kinds(schema: Mapping[str, Any]) -> Callable[[str], Kinds]:
-    """The kinds of each parameter of a function, by name; of an undeclared one: what the schema leaves it.
+class ValuePlace:
+    """A place within the values of a schema, by which a reader knows the types that a value there may have.
 
-    Raises as ``normalise_schema``.
+    A place is the expressions that say something about it, one of which holds.
     """
-    limits = Limits()
-    value = dict(schema)
-    normaliser = normalise_schema(value, find_dialect(None, value, None), limits, "error", True, None)
-    d = normaliser.denote(normaliser.at(normaliser.document.root_place()))
 
-    def kinds(name: str) -> Kinds:
-        found = [normaliser.denote(e) for shape in d.objects if (e := shape.at(name)) != FALSE]
-        if not found:
-            return Kinds.of(ANYTHING)
-        merged = [Kinds.of(one) for one in found]
-        return Kinds(*(any(getattr(one, field) for one in merged) for field in Kinds.__slots__))
+    __slots__ = ("_expressions", "_kinds", "_normaliser")
 
-    return kinds
+    def __init__(self, normaliser: Normaliser, expressions: tuple[int, ...]) -> None:
+        self._normaliser = normaliser
+        self._expressions = expressions
+        self._kinds: Kinds | None = None
+
+    @classmethod
+    def of(cls, schema: Mapping[str, Any]) -> ValuePlace:
+        """The arguments of a function. Raises as ``normalise_schema``."""
+        value = dict(schema)
+        normaliser = normalise_schema(value, find_dialect(None, value, None), Limits(), "error", True, None)
+        return cls(normaliser, (normaliser.at(normaliser.document.root_place()),))
+
+    def _denotations(self) -> list[Denotation]:
+        return [self._normaliser.denote(expression) for expression in self._expressions]
+
+    def member(self, name: str) -> ValuePlace:
+        """The value of a member."""
+        return ValuePlace(self._normaliser, tuple(dict.fromkeys(
+            [e for d in self._denotations() for shape in d.objects if (e := shape.at(name)) != FALSE])))
+
+    def item(self, index: int) -> ValuePlace:
+        """An item of an array."""
+        return ValuePlace(self._normaliser, tuple(dict.fromkeys(
+            [e for d in self._denotations() for shape in d.arrays if (e := shape.at(index)) != FALSE])))
+
+    @property
+    def kinds(self) -> Kinds:
+        """The types that a value here may have: all where nothing is said."""
+        if self._kinds is None:
+            merged = [Kinds.of(d) for d in (self._denotations() or [ANYTHING])]
+            self._kinds = Kinds(*(any(getattr(one, field) for one in merged) for field in Kinds.__slots__))
+        return self._kinds
 
 
-def value_of_text(raw: str, kinds: Kinds) -> str | JsonText:
+def value_of_text(raw: str, kinds: Kinds, *, trim: bool = True) -> str | JsonText:
     """What the text of a parameter means: a string, or another value as its JSON text.
 
-    For spellings that do not say which (``XmlEmitter.told_apart``).
+    For spellings that do not say which (``XmlEmitter.told_apart``). ``trim``: one line end at each side of a string is
+    none of its text.
     """
     if kinds != ONLY_STRINGS:
         text = raw.strip(BLANKS)
@@ -123,6 +154,8 @@ def value_of_text(raw: str, kinds: Kinds) -> str | JsonText:
             value = ""
         if not isinstance(value, str) and kinds.allows(value):
             return JsonText(text)
+    if not trim:
+        return raw
     raw = raw[1:] if raw.startswith("\n") else raw
     return raw[:-1] if raw.endswith("\n") else raw
 
@@ -134,6 +167,7 @@ ONLY_STRINGS = Kinds(strings=True)
 class XmlEmitter(RestyledEmitter):
     """Parameters of a call in XML, as Qwen writes them; values inside arrays and objects are JSON."""
 
+    json_inside = True
     stop = b"</parameter>"
     before, behind = b"<parameter=", b">"
     """What stands around a parameter's name."""
@@ -145,12 +179,12 @@ class XmlEmitter(RestyledEmitter):
     """What stands, behind blanks, between an element's name and its value."""
     string_marks: tuple[bytes, ...] = (b"", b"")
     """What the element says of its value, if it does: of a string, and of another one (of each other type)."""
+    escapes: ClassVar[Mapping[str, str]] = {}
+    """How characters are written within names, if not as themselves."""
 
-    def opened(self, name: Expr, *, string: bool) -> Expr:
-        """The beginning of an element."""
-        parts: list[Expr] = [self.mark(self.before), name, self.mark(self.behind)]
-        if self.told_apart:
-            parts.append(Literal(self.string_marks[0 if string else 1]))
+    def opened(self, name: Expr, says: int) -> Expr:
+        """The beginning of an element, with what it says of its value, by number."""
+        parts: list[Expr] = [self.mark(self.before), name, self.mark(self.behind + self.string_marks[says])]
         if self.value_mark:
             parts += [self.space, self.mark(self.value_mark)]
         return Sequence(tuple(parts))
@@ -169,21 +203,27 @@ class XmlEmitter(RestyledEmitter):
             raise NotEnforced("minProperties and maxProperties of XML parameters", "")
         return super().in_stages(stages, least, most)
 
+    def name_text(self, name: str) -> bytes:
+        """A parameter's name as it is written. Raises ``NotEnforced``."""
+        written = "".join([self.escapes.get(char, char) for char in name])
+        end = self.behind[:1].decode()
+        if end in written or any("\ud800" <= char <= "\udfff" for char in name):
+            raise NotEnforced(f"the parameter {name!r:.60} cannot be named in XML", f"leave {end} out of names")
+        return written.encode()
+
     def member(self, name: str, expression: int) -> Expr:
         if not self.inside_root:
             return super().member(name, expression)
-        if self.behind[:1].decode() in name or any("\ud800" <= char <= "\udfff" for char in name):
-            raise NotEnforced(f"the parameter {name!r:.60} cannot be named in XML",
-                              f"leave {self.behind[:1].decode()} out of names")
-        return self.parameter(name, Literal(name.encode()), expression)
+        return self.parameter(name, Literal(self.name_text(name)), expression)
 
     def free_member(self, cells: Any, declared: list[str]) -> Expr | None:
         if not self.inside_root:
             return super().free_member(cells, declared)
         options: list[Expr] = []
+        plain = "^[^" + "".join(self.escapes) + "]*$" if self.escapes else None
         for names, expression in cells:
             if not self.normaliser.is_empty(expression):
-                key = raw_string(names.exclude_values(declared), self.behind[:1], self.normaliser.limits)
+                key = raw_string(names.exclude_values(declared), self.behind[:1], self.normaliser.limits, pattern=plain)
                 options.append(self.parameter("an undeclared parameter", key, expression))
         return make.choice(*options) if options else None
 
@@ -193,25 +233,33 @@ class XmlEmitter(RestyledEmitter):
         self.depth += 1
         try:
             d = self.normaliser.denote(expression)
-            if not d.strings:
-                value = Sequence((self.space, self.value(expression), self.space))
-                return Sequence((self.opened(key, string=False), value, self.mark(self.stop)))
-            others = self.others(expression, d)
-            strings: list[Expr] = []
-            for shape in d.strings:
-                if others is not None and not self.told_apart:
-                    self.check_mixed(name, shape, d)
-                strings.append(self.raw(shape))
-            other = None if others is None else Sequence((self.space, others, self.space))
-            if other is not None and not self.told_apart:
-                strings.append(other)
-            found = Sequence((self.opened(key, string=True), make.choice(*strings), self.mark(self.stop)))
-            if other is None or not self.told_apart:
-                return found
-            return make.choice(found, Sequence((self.opened(key, string=False), other, self.mark(self.stop))))
+            values = list(self.values(expression, d))
+            if d.strings and not self.told_apart and len(values) > len(d.strings):
+                for shape in d.strings:
+                    check_mixed(name, shape, d)
+            found: list[Expr] = []
+            for says in dict.fromkeys([says for says, _ in values]):
+                value = make.choice(*[value for said, value in values if said == says])
+                found.append(Sequence((self.opened(key, says), value, self.mark(self.stop))))
+            return make.choice(*found) if found else NOTHING
         finally:
             self.depth -= 1
             self.inside_root = True
+
+    def values(self, expression: int, d: Denotation) -> Iterator[tuple[int, Expr]]:
+        """The values of a parameter, each with what its element says of it."""
+        if not d.strings:
+            yield 1, self.framed(self.value(expression))
+            return
+        for shape in d.strings:
+            yield 0, self.raw(shape)
+        others = self.others(d)
+        if others is not None:
+            yield 1 if self.told_apart else 0, self.framed(others)
+
+    def framed(self, value: Expr) -> Expr:
+        """Blanks around a value."""
+        return Sequence((self.space, value, self.space))
 
     def raw(self, shape: StringShape) -> Expr:
         limits = self.normaliser.limits
@@ -221,7 +269,7 @@ class XmlEmitter(RestyledEmitter):
         bare = raw_string(shape, self.stop, limits, pattern=NO_EDGE)
         return framed if bare is NOTHING else make.choice(framed, bare)
 
-    def others(self, expression: int, d: Denotation) -> Expr | None:
+    def others(self, d: Denotation) -> Expr | None:
         """The values that are no strings."""
         options: list[Expr] = []
         options += [self.object(shape) for shape in d.objects if not self.normaliser.no_object(shape)]
@@ -232,23 +280,34 @@ class XmlEmitter(RestyledEmitter):
         options += [Literal(b"null")] if d.null else []
         return Choice(tuple(options)) if options else None
 
-    def check_mixed(self, name: str, shape: StringShape, d: Denotation) -> None:
-        """Refuse where a text could be read as another value than the one that was meant, and be invalid."""
-        kinds = Kinds.of(d)
-        if shape.values is not None and all(isinstance(value_of_text(value, kinds), str) for value in shape.values):
-            return
-        whole = (d.booleans in (0, 3) and all(n in (ANY_NUMBER, ANY_INTEGER) for n in d.numbers)
-                 and all(a == ANY_ARRAY for a in d.arrays) and all(o == ANY_OBJECT for o in d.objects))
-        if not whole:
-            raise NotEnforced(
-                f"the parameter {name!r:.60} may be a string or a bounded value of another type, which raw text cannot "
-                "tell apart", "leave out either, or the bounds")
+
+def check_mixed(name: str, shape: StringShape, d: Denotation) -> None:
+    """Refuse where a text could be read as another value than the one that was meant, and be invalid.
+
+    Raises ``NotEnforced``.
+    """
+    kinds = Kinds.of(d)
+    if shape.values is not None and all(isinstance(value_of_text(value, kinds), str) for value in shape.values):
+        return
+    whole = (d.booleans in (0, 3) and all(n in (ANY_NUMBER, ANY_INTEGER) for n in d.numbers)
+             and all(a == ANY_ARRAY for a in d.arrays) and all(o == ANY_OBJECT for o in d.objects))
+    if not whole:
+        raise NotEnforced(
+            f"the parameter {name!r:.60} may be a string or a bounded value of another type, which raw text cannot "
+            "tell apart", "leave out either, or the bounds")
 
 
 class MiniMaxEmitter(XmlEmitter):
     """``<parameter name="key">value</parameter>``."""
 
     before, behind = b'<parameter name="', b'">'
+
+
+class StepEmitter(XmlEmitter):
+    """``<steptml:parameter name="key">value</steptml:parameter>``."""
+
+    stop = b"</steptml:parameter>"
+    before, behind = b'<steptml:parameter name="', b'">'
 
 
 class GlmEmitter(XmlEmitter):
@@ -288,39 +347,24 @@ class KimiEmitter(XmlEmitter):
     trims = False
     types = ("string", "number", "boolean", "null", "array", "object", "integer")
     string_marks = tuple(f' type="{kind}"<|sep|>'.encode() for kind in types)
+    escapes: ClassVar[Mapping[str, str]] = {"&": "&amp;", '"': "&quot;"}
 
-    def parameter(self, name: str, key: Expr, expression: int) -> Expr:
-        self.inside_root = False
-        self.depth += 1
-        try:
-            d = self.normaliser.denote(expression)
-            found: list[Expr] = []
-            if d.strings:
-                text = make.choice(*[self.raw(shape) for shape in d.strings])
-                found.append(Sequence((*self.begun(key, "string"), text, self.mark(self.stop))))
-            for kind, part in (("number", {"numbers": d.numbers}), ("boolean", {"booleans": d.booleans}),
-                               ("null", {"null": d.null}), ("array", {"arrays": d.arrays}),
-                               ("object", {"objects": d.objects})):
-                value = self.others(expression, replace(NO_VALUE, **part))
-                if value is not None:
-                    found.append(Sequence((*self.begun(key, kind), self.space, value, self.space,
-                                           self.mark(self.stop))))
-            return make.choice(*found) if found else NOTHING
-        finally:
-            self.depth -= 1
-            self.inside_root = True
+    def values(self, expression: int, d: Denotation) -> Iterator[tuple[int, Expr]]:
+        for shape in d.strings:
+            yield 0, self.raw(shape)
+        for kind, part in (("number", {"numbers": d.numbers}), ("boolean", {"booleans": d.booleans}),
+                           ("null", {"null": d.null}), ("array", {"arrays": d.arrays}),
+                           ("object", {"objects": d.objects})):
+            value = self.others(replace(NO_VALUE, **part))
+            if value is not None:
+                yield self.types.index(kind), self.framed(value)
 
-    def begun(self, key: Expr, kind: str) -> tuple[Expr, ...]:
-        """The beginning of an element."""
-        return self.mark(self.before), key, self.mark(self.behind + self.string_marks[self.types.index(kind)])
-
-
-ANY_ARRAY = ArrayShape()
 
 XML_STYLES: dict[str, type[XmlEmitter]] = {
     "qwen_xml": XmlEmitter,
     "minimax_xml": MiniMaxEmitter,
     "glm_xml": GlmEmitter,
+    "step_xml": StepEmitter,
     "deepseek_xml": DeepSeekEmitter,
     "deepseek_v4_1_xml": DeepSeek41Emitter,
     "kimi_k3_xml": KimiEmitter,

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from constrained.frontends.structural_tag.thinking import Thinking
 from constrained.toolcalls.source import Calls, Reading, Source
 from constrained.toolcalls.tools import ToolSpec
 
-__all__ = ["BLANK", "CallShape", "TaggedCalls", "arguments", "const", "either", "in_order", "many", "separated", "tag"]
+__all__ = ["BLANK", "CallShape", "TaggedCalls", "TurnCalls", "arguments", "const", "either", "free_text", "in_order",
+           "many", "separated", "tag"]
 
 Format = dict[str, Any]
 """A structural tag or a part of one."""
@@ -67,6 +69,52 @@ class TaggedCalls:
     def at_start_only(self) -> bool:
         """Never."""
         return False
+
+
+class TurnCalls:
+    """Shapes that frame all texts of a turn, answers and thoughts too: each writes the whole turn itself."""
+
+    reads_thoughts = False
+    """Whether ``read`` reports thoughts; else the parser has read the think section before."""
+
+    @property
+    def triggers(self) -> tuple[str, ...]:
+        """There is no free text outside."""
+        return ()
+
+    @property
+    def once(self) -> bool:
+        """The turn is all."""
+        return True
+
+    @property
+    def at_start_only(self) -> bool:
+        """The turn is all."""
+        return True
+
+    def document(self, tools: Sequence[ToolSpec], *, required: bool, single: bool, section: Thinking | None,
+                 answer: Format | None = None) -> Format:
+        """The whole turn.
+
+        Args:
+            tools: what may be called.
+            required, single: whether a call must come, and whether only one may.
+            section: the think section; None: none is asked for.
+            answer: a format of the text of the answer, which is free without one.
+        """
+        raise NotImplementedError
+
+
+def free_text(section: Thinking | None, *excludes: str) -> Format:
+    """Free text within the budgets of a think section, if there is one."""
+    text: Format = {"type": "any_text"}
+    if excludes:
+        text["excludes"] = list(excludes)
+    if section is not None and section.max_tokens is not None:
+        text["max_tokens"] = section.max_tokens
+    if section is not None and section.max_chars is not None:
+        text["max_chars"] = section.max_chars
+    return text
 
 
 def const(text: str) -> Format:

@@ -13,7 +13,19 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
-from constrained.toolcalls.shapes.base import Format, arguments, const, either, in_order, many, separated, tag
+from constrained.frontends.structural_tag.thinking import Thinking
+from constrained.toolcalls.shapes.base import (
+    Format,
+    TurnCalls,
+    arguments,
+    const,
+    either,
+    free_text,
+    in_order,
+    many,
+    separated,
+    tag,
+)
 from constrained.toolcalls.shapes.json_calls import stream_value
 from constrained.toolcalls.shapes.named import read_name
 from constrained.toolcalls.source import Calls, Reading, Source
@@ -28,26 +40,13 @@ _ENDS = (b"<|end|>", b"<|return|>", b"<|call|>")
 
 
 @dataclass(frozen=True)
-class HarmonyCalls:
-    """Messages. Its tags are whole messages, so it writes the document itself."""
+class HarmonyCalls(TurnCalls):
+    """Messages. Its tags are whole messages."""
 
     prefix: str = "functions."
     separator: str = SEPARATOR
 
-    @property
-    def triggers(self) -> tuple[str, ...]:
-        """Every message is structure: there is no free text outside."""
-        return ()
-
-    @property
-    def once(self) -> bool:
-        """The document is all."""
-        return True
-
-    @property
-    def at_start_only(self) -> bool:
-        """The document is all."""
-        return True
+    reads_thoughts = True
 
     def tags(self, tools: Sequence[ToolSpec], single: bool) -> list[Format]:
         """Five spellings of the header for each tool; two for one whose input is text."""
@@ -67,42 +66,40 @@ class HarmonyCalls:
                 found.append(tag(begin, content, "<|call|>"))
         return found
 
-    def document(self, tools: Sequence[ToolSpec], *, required: bool, single: bool, reasoning: Format | None,
+    def document(self, tools: Sequence[ToolSpec], *, required: bool, single: bool, section: Thinking | None,
                  answer: Format | None = None) -> Format:
-        """The whole turn. ``reasoning``: the content of analysis messages; None: there are none. ``answer``: that of
-        the final message where it is not free; comments, which are part of the answer's text, are then left out."""
+        """The whole turn: thoughts may come whether a section is asked for or not, first where one is required. Beside
+        an answer of a format there are no comments, which would be part of its text."""
+        thought = tag("<|channel|>analysis<|message|>", free_text(section), "<|end|>")
+        turn = self._turn(thought, self.tags(tools, single), required, single, answer)
+        if section is not None and section.opened:
+            return in_order(tag("", free_text(section), "<|end|>"), const(self.separator), turn)
+        return in_order(thought, const(self.separator), turn) if section is not None and section.required else turn
+
+    def _turn(self, thought: Format, called: list[Format], required: bool, single: bool,
+              answer: Format | None) -> Format:
         if answer is not None:
-            return self._answered(tools, required, single, reasoning, answer)
+            last = [] if required else [tag("<|channel|>final<|message|>", answer, ["<|return|>", "<|end|>"])]
+            if called:
+                last.append(self._calls(called, single))
+            return in_order(many(in_order(thought, const(self.separator))), either(last))
         text: Format = {"type": "any_text"}
         comment = tag("<|channel|>commentary<|message|>", text, "<|end|>")
         final = tag("<|channel|>final<|message|>", text, ["<|return|>", "<|end|>"])
-        before = [comment] if reasoning is None else [tag("<|channel|>analysis<|message|>", reasoning, "<|end|>"),
-                                                      comment]
-        called = self.tags(tools, single)
         if not required and not single:
-            return separated([*before, final, *called], self.separator)
-        messages = many(in_order(either(before), const(self.separator)))
+            return separated([thought, comment, final, *called], self.separator)
+        messages = many(in_order(either([thought, comment]), const(self.separator)))
         if not required:
-            last = [final, *called] if called else [final]
-            return in_order(messages, either(last))
+            return in_order(messages, either([final, *called]))
         return in_order(messages, self._calls(called, single))
-
-    def _answered(self, tools: Sequence[ToolSpec], required: bool, single: bool, reasoning: Format | None,
-                  answer: Format) -> Format:
-        last = [] if required else [tag("<|channel|>final<|message|>", answer, ["<|return|>", "<|end|>"])]
-        called = self.tags(tools, single)
-        if called:
-            last.append(self._calls(called, single))
-        if reasoning is None:
-            return either(last)
-        thought = tag("<|channel|>analysis<|message|>", reasoning, "<|end|>")
-        return in_order(many(in_order(thought, const(self.separator))), either(last))
 
     def _calls(self, called: list[Format], single: bool) -> Format:
         return separated(called, self.separator, single)
 
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
-        """All messages up to the end of the text."""
+        """All messages up to the end of the text; what stands behind an opened thought begins with a separator."""
+        if (yield from source.next_is(SEPARATOR.encode())):
+            source.at += len(SEPARATOR)
         while True:
             yield from self._message(source, calls, tools)
             calls.commit = source.at

@@ -1,8 +1,8 @@
-"""Calls as a Python list: ``[f(a='x', b=2), g()]``.
+"""Calls as Python writes them, in a list or one a line: ``[f(a='x', b=2), g()]``.
 
 Arguments are keywords in the order of the schema, values are Python literals: strings in either kind of quotation
-marks, ``True``, ``False``, ``None``, numbers, lists and dicts. The reader writes each argument as JSON as soon as it
-is whole.
+marks, ``True``, ``False``, ``None``, numbers, lists and dicts; or JSON, where the family writes that. The reader writes
+each argument as JSON as soon as it is whole.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from constrained.toolcalls.source import Broken, Calls, Reading, Source
 from constrained.toolcalls.strings import json_of, python_text
 from constrained.toolcalls.tools import ToolSpec
 
-__all__ = ["PythonCalls"]
+__all__ = ["PythonCalls", "read_keywords"]
 
 _PLAIN = re.compile(rb"[^'\"\[\]{}(),]*")
 _WORD = re.compile(rb"[A-Za-z_0-9.+-]+")
@@ -28,11 +28,23 @@ _CLOSING = {ord("{"): ord("}"), ord("["): ord("]")}
 
 @dataclass(frozen=True)
 class PythonCalls(TaggedCalls):
-    """A list of calls between ``begin`` and ``end``: the whole text, unless ``begin`` is more than a bracket."""
+    """Calls between ``begin`` and ``end``: the whole text, unless ``begin`` is more than a bracket.
+
+    Args:
+        begin, end: around all calls of a turn.
+        separator: between two.
+        style: of ``json_schema`` formats: how values are written.
+    """
 
     begin: str = "["
     end: str = "]"
     separator: str = ", "
+    style: str = "pythonic"
+
+    @property
+    def triggers(self) -> tuple[str, ...]:
+        """The begin without blanks at its end."""
+        return (self.begin.rstrip(),)
 
     @property
     def once(self) -> bool:
@@ -50,41 +62,46 @@ class PythonCalls(TaggedCalls):
             if not _IDENTIFIER.fullmatch(tool.name.encode()):
                 raise GrammarError(f"the tool {tool.name!r} cannot be called in Python",
                                    hint="a name of letters, digits, _ and dots, not beginning with a digit")
-        found = [tag(f"{tool.name}(", arguments(tool, "pythonic"), ")") for tool in tools]
+        found = [tag(f"{tool.name}(", arguments(tool, self.style), ")") for tool in tools]
         return [tag(self.begin, separated(found, self.separator, single), self.end)]
 
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
-        """The list."""
-        yield from source.literal(self.begin.encode())
+        """All calls."""
+        yield from source.literal(self.begin.rstrip().encode())
+        end = self.end.strip().encode()
         while True:
             yield from source.blanks()
-            yield from self._call(source, calls)
+            name = yield from _read(source, _IDENTIFIER)
+            yield from source.literal(b"(")
+            calls.start(name.decode())
+            yield from read_keywords(source, calls)
             yield from source.blanks()
-            if (yield from source.one_of((b",", self.end.encode()))) == 1:
+            if (yield from source.next_is(end)):
                 break
+            yield from source.literal(self.separator.strip().encode())
+        yield from source.literal(end)
         calls.commit = source.at
 
-    def _call(self, source: Source, calls: Calls) -> Reading:
-        name = yield from _read(source, _IDENTIFIER)
-        yield from source.literal(b"(")
-        calls.start(name.decode())
-        written = "{"
-        while not (yield from source.next_is(b")")):
-            if written != "{":
-                yield from source.literal(b",")
-                yield from source.blanks()
-            key = yield from _read(source, _IDENTIFIER)
+
+def read_keywords(source: Source, calls: Calls) -> Reading:
+    """The arguments of a call from behind its parenthesis on, and the end of the call."""
+    written = "{"
+    while not (yield from source.next_is(b")")):
+        if written != "{":
+            yield from source.literal(b",")
             yield from source.blanks()
-            yield from source.literal(b"=")
-            yield from source.blanks()
-            written = (written if written == "{" else ", ") + json_of(key.decode()) + ": "
-            written += yield from python_value(source)
-            calls.arguments(written.encode())
-            written = ""
-            yield from source.blanks()
-        yield from source.literal(b")")
-        calls.arguments((written + "}").encode())
-        calls.end()
+        key = yield from _read(source, _IDENTIFIER)
+        yield from source.blanks()
+        yield from source.literal(b"=")
+        yield from source.blanks()
+        written = (written if written == "{" else ", ") + json_of(key.decode()) + ": "
+        written += yield from python_value(source)
+        calls.arguments(written.encode())
+        written = ""
+        yield from source.blanks()
+    yield from source.literal(b")")
+    calls.arguments((written + "}").encode())
+    calls.end()
 
 
 def _read(source: Source, pattern: re.Pattern[bytes]) -> Generator[None, None, bytes]:

@@ -5,7 +5,7 @@
     <minimax:tool_call>\\n<invoke name="f">\\n<parameter name="k">v</parameter>\\n</invoke>\\n</minimax:tool_call>
 
 Strings are written raw, everything else as JSON. Which of both a value is, the element says (DeepSeek), or only the
-schema of its parameter tells: then the grammar and the reader ask the same function, ``parameter_kinds``.
+schema of its parameter tells: then the grammar and the reader ask for the same ``Kinds``.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from constrained.frontends.structural_tag.xml_values import (
     XML_STYLES,
     JsonText,
     Kinds,
+    ValuePlace,
     XmlEmitter,
-    parameter_kinds,
     value_of_text,
 )
 from constrained.toolcalls.shapes.base import Format, TaggedCalls, arguments, separated, tag
@@ -29,7 +29,7 @@ from constrained.toolcalls.source import Calls, Reading, Source
 from constrained.toolcalls.strings import json_of, stream_string
 from constrained.toolcalls.tools import ToolSpec
 
-__all__ = ["XmlCalls"]
+__all__ = ["XmlCalls", "place_of", "read_parameters", "unescaped"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,6 @@ class XmlCalls(TaggedCalls):
     def read(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
         """A call, or a section of them."""
         if not self.section[0]:
-            yield from source.literal(self.begin.encode())
             yield from self._call(source, calls, tools)
             return
         yield from source.literal(self.section[0].rstrip().encode())
@@ -86,34 +85,51 @@ class XmlCalls(TaggedCalls):
         calls.commit = source.at
 
     def _call(self, source: Source, calls: Calls, tools: Mapping[str, ToolSpec]) -> Reading:
-        """One call, from its name on."""
+        yield from source.literal(self.begin.encode())
         yield from source.blanks()
         yield from source.literal(self.before_name.strip().encode())
         name = yield from read_name(source)
         yield from source.literal(self.behind_name.rstrip().encode())
         calls.start(name)
-        tool = tools.get(name)
-        kinds = parameter_kinds(tool.schema if tool is not None else {"type": "object", "additionalProperties": True})
-        style = XML_STYLES[self.style]
-        end = self.end.rstrip().encode()
-        written = "{"
-        while True:
+        yield from self.read_arguments(source, calls, place_of(tools.get(name)))
+
+    def read_arguments(self, source: Source, calls: Calls, place: ValuePlace) -> Reading:
+        """The parameters, and the end of the call."""
+        yield from read_parameters(source, calls, XML_STYLES[self.style], place, self.end.rstrip().encode())
+
+
+def place_of(tool: ToolSpec | None) -> ValuePlace:
+    """What a tool says of its arguments; of one that is not known, anything."""
+    return ValuePlace.of({"type": "object", "additionalProperties": True} if tool is None else tool.schema)
+
+
+def read_parameters(source: Source, calls: Calls, style: type[XmlEmitter], place: ValuePlace, end: bytes) -> Reading:
+    """Elements in a style up to and with ``end``, as the arguments of the call that has begun; and its end."""
+    written = "{"
+    while True:
+        yield from source.blanks()
+        if (yield from source.one_of((style.before, end))) == 1:
+            break
+        key = unescaped((yield from source.until(style.behind)).decode("utf-8", errors="replace"), style.escapes)
+        kind = place.member(key).kinds
+        if style.told_apart:
+            text = (yield from source.one_of(style.string_marks)) == 0
+            kind = ONLY_STRINGS if text else NO_STRINGS
+        if style.value_mark:
             yield from source.blanks()
-            if (yield from source.one_of((style.before, end))) == 1:
-                break
-            key = (yield from source.until(style.behind)).decode("utf-8", errors="replace")
-            kind = kinds(key)
-            if style.told_apart:
-                text = (yield from source.one_of(style.string_marks)) == 0
-                kind = ONLY_STRINGS if text else NO_STRINGS
-            if style.value_mark:
-                yield from source.blanks()
-                yield from source.literal(style.value_mark)
-            calls.arguments(f"{written}{json_of(key)}: ".encode())
-            yield from _value(source, calls, style, kind)
-            written = ", "
-        calls.arguments(b"{}" if written == "{" else b"}")
-        calls.end()
+            yield from source.literal(style.value_mark)
+        calls.arguments(f"{written}{json_of(key)}: ".encode())
+        yield from _value(source, calls, style, kind)
+        written = ", "
+    calls.arguments(b"{}" if written == "{" else b"}")
+    calls.end()
+
+
+def unescaped(text: str, escapes: Mapping[str, str]) -> str:
+    """A name as it was before its characters were escaped; the ampersand comes last."""
+    for char, written in reversed(list(escapes.items())):
+        text = text.replace(written, char)
+    return text
 
 
 NO_STRINGS = Kinds(integers=True, fractions=True, booleans=True, null=True, arrays=True, objects=True)

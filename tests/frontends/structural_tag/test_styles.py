@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import constrained as cd
-from constrained.frontends.structural_tag.xml_values import JsonText, parameter_kinds, value_of_text
+from constrained.frontends.structural_tag.xml_values import JsonText, ValuePlace, value_of_text
 from tests.toolcalls.worlds import vocabulary
 
 SCHEMA: dict[str, Any] = {
@@ -72,8 +72,11 @@ def test_kimi_names_the_type_of_each_value() -> None:
             ("array", "[]", False), ("integer", "3", False)):
         text = OPEN["kimi_k3_xml"].format("v", kind) + value + CLOSE["kimi_k3_xml"]
         assert accepts(schema, "kimi_k3_xml", text) == expected, text
-    with pytest.raises(cd.UnsupportedSchemaError, match="cannot be named"):
-        accepts({"type": "object", "properties": {'a"b': {}}}, "kimi_k3_xml", "")
+    named = {"type": "object", "properties": {'a"&b': {"const": 1}}, "additionalProperties": {"const": 2}}
+    for name, value, expected in (("a&quot;&amp;b", "1", True), ("a&quot;&amp;b", "2", False), ("c", "2", True),
+                                  ('a"&b', "1", False), ("a&b", "2", False)):
+        text = OPEN["kimi_k3_xml"].format(name, "number") + value + CLOSE["kimi_k3_xml"]
+        assert accepts(named, "kimi_k3_xml", text) == expected, text
 
 
 def test_raw_strings_keep_their_constraints() -> None:
@@ -83,7 +86,7 @@ def test_raw_strings_keep_their_constraints() -> None:
                            ("\n\n\n", False)):
         assert accepts(schema, "qwen_xml", f"<parameter=a>{text}</parameter>") == expected, text
         if expected:
-            assert 2 <= len(str(value_of_text(text, parameter_kinds(schema)("a")))) <= 3
+            assert 2 <= len(str(value_of_text(text, ValuePlace.of(schema).member("a").kinds))) <= 3
     assert accepts(schema, "qwen_xml", "<parameter=b>xx</parameter>")
     assert not accepts(schema, "qwen_xml", "<parameter=b>y</parameter>")
 
@@ -91,11 +94,12 @@ def test_raw_strings_keep_their_constraints() -> None:
 def test_strings_beside_other_values() -> None:
     schema = {"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "b": {}},
               "additionalProperties": {"type": "integer"}}
-    kinds = parameter_kinds(schema)
-    assert value_of_text(" null ", kinds("a")) == JsonText("null")
-    assert value_of_text("nul", kinds("a")) == "nul" and value_of_text("3", kinds("a")) == "3"
-    assert value_of_text("1e400", kinds("b")) == JsonText("1e400") and value_of_text('"x"', kinds("b")) == '"x"'
-    assert value_of_text("1e3", kinds("other")) == JsonText("1e3")
+    place = ValuePlace.of(schema)
+    assert value_of_text(" null ", place.member("a").kinds) == JsonText("null")
+    assert value_of_text("nul", place.member("a").kinds) == "nul" and value_of_text("3", place.member("a").kinds) == "3"
+    assert value_of_text("1e400", place.member("b").kinds) == JsonText("1e400")
+    assert value_of_text('"x"', place.member("b").kinds) == '"x"'
+    assert value_of_text("1e3", place.member("other").kinds) == JsonText("1e3")
     bounded = {"type": "object", "properties": {
         "a": {"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 3}]}}}
     with pytest.raises(cd.UnsupportedSchemaError, match="tell apart"):
@@ -123,3 +127,92 @@ def test_python_and_gemma() -> None:
         accepts({"type": "object", "properties": {"a b": {}}}, "function_gemma", "")
     with pytest.raises(cd.UnsupportedSchemaError, match="an object"):
         accepts({"type": "string"}, "qwen_xml", "")
+
+
+NESTED: dict[str, Any] = {
+    "type": "object", "required": ["s"], "additionalProperties": False, "properties": {
+        "s": {"type": "string"}, "n": {"type": "number"}, "b": {"type": "boolean"},
+        "l": {"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 2},
+        "o": {"type": "object", "properties": {"x": {"type": "string"}, "y": {"type": "null"}}, "required": ["x"],
+              "additionalProperties": False}}}
+MARK = "]<]minimax[>["
+COHERE = [
+    ('<cofl:value name="s" type="raw">a "b" <c></cofl:value>', True), ("", False),
+    ('<cofl:value name="s" type="json">"a"</cofl:value>', False), ('<cofl:value type="raw">a</cofl:value>', False),
+    ('<cofl:value name="s" type="raw"></cofl:value> <cofl:value name="n" type="json"> 1.5 </cofl:value>', True),
+    ('<cofl:value name="s" type="raw">a</cofl:value><cofl:value name="n" type="raw">1</cofl:value>', False),
+    ('<cofl:value name="s" type="raw">a</cofl:value><cofl:value name="l" type="list"><cofl:value type="json">1'
+     '</cofl:value><cofl:value type="json">2</cofl:value></cofl:value>', True),
+    ('<cofl:value name="s" type="raw">a</cofl:value><cofl:value name="l" type="list"></cofl:value>', False),
+    ('<cofl:value name="s" type="raw">a</cofl:value><cofl:value name="l" type="json">[1]</cofl:value>', False),
+    ('<cofl:value name="s" type="raw">a</cofl:value><cofl:value name="o" type="dict"><cofl:value name="x" type="raw">'
+     'y</cofl:value><cofl:value name="y" type="json">null</cofl:value></cofl:value>', True),
+    ('<cofl:value name="s" type="raw">a</cofl:value><cofl:value name="o" type="dict"></cofl:value>', False),
+    ('<cofl:value name="s" type="raw">a</cofl:value><cofl:value name="z" type="raw">b</cofl:value>', False)]
+MINIMAX = [
+    (f"{MARK}<s>a <b>{MARK}</s>", True), ("", False), (f"{MARK}<s>{MARK}</s>{MARK}<n>1.5{MARK}</n>", True),
+    (f"{MARK}<s>a{MARK}</s>{MARK}<n>x{MARK}</n>", False), (f"{MARK}<s>a{MARK}</t>", False),
+    (f"{MARK}<s>a{MARK}</s>{MARK}<b>true{MARK}</b>", True), (f"<s>a{MARK}</s>", False),
+    (f"{MARK}<s>a{MARK}</s>{MARK}<l>{MARK}<item>1{MARK}</item>{MARK}<item>2{MARK}</item>{MARK}</l>", True),
+    (f"{MARK}<s>a{MARK}</s>{MARK}<l>{MARK}</l>", False), (f"{MARK}<s>a{MARK}</s>{MARK}<l>[1]{MARK}</l>", False),
+    (f"{MARK}<s>a{MARK}</s>{MARK}<o>{MARK}<x>y{MARK}</x>{MARK}<y>null{MARK}</y>{MARK}</o>", True),
+    (f"{MARK}<s>a{MARK}</s>{MARK}<o>{MARK}</o>", False), (f"{MARK}<s>a{MARK}</s>{MARK}<z>b{MARK}</z>", False)]
+
+
+@pytest.mark.parametrize(("style", "cases"), [("cohere_xml", COHERE), ("minimax_m3_xml", MINIMAX)])
+def test_elements_within_elements(style: str, cases: list[tuple[str, bool]]) -> None:
+    xgrammar = pytest.importorskip("xgrammar")
+    info = xgrammar.TokenizerInfo([bytes([i]) for i in range(256)] + [b"</s>"], stop_token_ids=[256])
+    form = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": NESTED, "style": style}}
+    theirs = xgrammar.GrammarCompiler(info, max_threads=1).compile_structural_tag(json.dumps(form))
+    for text, expected in cases:
+        assert accepts(NESTED, style, text) == expected, text
+        matcher = xgrammar.GrammarMatcher(theirs)
+        assert (matcher.accept_string(text) and matcher.is_completed()) == expected, text
+
+
+def test_nested_elements_keep_bounds_and_recursion() -> None:
+    node = {"type": "object", "properties": {"v": {"type": "string", "maxLength": 1},
+                                             "kids": {"type": "array", "items": {"$ref": "#"}}}, "required": ["v"],
+            "additionalProperties": False, "minProperties": 1}
+    leaf, wide = f"{MARK}<v>a{MARK}</v>", f"{MARK}<v>ab{MARK}</v>"
+
+    def tree(inside: str) -> str:
+        return f"{leaf}{MARK}<kids>{MARK}<item>{inside}{MARK}</item>{MARK}</kids>"
+
+    assert accepts(node, "minimax_m3_xml", tree(tree(leaf))) and not accepts(node, "minimax_m3_xml", tree(tree(wide)))
+    two = {"type": "object", "properties": {"o": {"type": "object", "minProperties": 2, "additionalProperties": False,
+                                                  "properties": {name: {"type": "integer"} for name in "abc"}}}}
+    for names, expected in (("ab", True), ("bc", True), ("b", False), ("abc", True)):
+        inside = "".join(f'<cofl:value name="{name}" type="json">1</cofl:value>' for name in names)
+        assert accepts(two, "cohere_xml", f'<cofl:value name="o" type="dict">{inside}</cofl:value>') == expected
+    escaped = {"type": "object", "properties": {'<a> & "b"': {"type": "string"}}, "additionalProperties": False}
+    name = "&lt;a&gt; &amp; &quot;b&quot;"
+    assert accepts(escaped, "cohere_xml", f'<cofl:value name="{name}" type="raw">x</cofl:value>')
+    for schema, message in (
+            ({"type": "object", "additionalProperties": {"type": "string"}}, "end in their names"),
+            ({"type": "object", "properties": {"a<b": {}}}, "name of an element"),
+            ({"type": "object", "properties": {"a": {"type": ["string", "array"], "items": False}}},
+             "do not say whether"),
+            ({"type": "object", "properties": {"a": {"type": ["object", "array"]}}}, "do not say whether")):
+        with pytest.raises(cd.UnsupportedSchemaError, match=message):
+            accepts(schema, "minimax_m3_xml", "")
+
+
+def test_what_must_differ_is_compared_as_json_only() -> None:
+    different = {"type": "object", "properties": {"t": {"type": "array", "items": {"type": "string"},
+                                                       "uniqueItems": True}}}
+    assert accepts(different, "qwen_xml", '<parameter=t>["a", "b"]</parameter>')
+    assert not accepts(different, "qwen_xml", '<parameter=t>["a", "a"]</parameter>')
+    assert accepts(different, "keywords", 't=["a", "b"]') and not accepts(different, "keywords", 't=["a", "\\u0061"]')
+    members = {"type": "object", "minProperties": 2, "additionalProperties": {"type": "integer"}}
+    for style, schema in (("pythonic", different), ("gemma", different), ("function_gemma", different),
+                          ("cohere_xml", different), ("qwen_xml", members), ("gemma", members)):
+        with pytest.raises(cd.UnsupportedSchemaError, match=r"must differ|minProperties"):
+            accepts(schema, style, "")
+
+
+def test_python_has_none_of_the_escapes_of_json_alone() -> None:
+    schema = {"type": "object", "properties": {"s": {"type": "string", "maxLength": 1}, "t": {"type": "string"}}}
+    assert accepts(schema, "pythonic", 's="/"') and accepts(schema, "keywords", 's="\\/"')
+    assert not accepts(schema, "pythonic", 's="\\/"') and not accepts(schema, "pythonic", 't="\\/"')
