@@ -21,7 +21,7 @@ _HERE = (
     "stacks", "token_automaton", "token_budgets", "token_step", "token_trie", "token_walk", "unions",
     "value_reader", "value_trie", "value_walk", "walk_lanes",
 )
-_ABOVE: tuple[str, ...] = ()
+_ABOVE: tuple[str, ...] = ("frontends.json_schema.direct",)
 """Those in other rooms, by their names below ``constrained``."""
 
 COMPILED_MODULES = (*[f"constrained.kernel.{name}" for name in _HERE], *[f"constrained.{name}" for name in _ABOVE])

@@ -16,6 +16,7 @@ from constrained.frontends.json_schema.dialects import PYTHON_TYPES, Dialect, fi
 from constrained.frontends.json_schema.document import Document
 from constrained.frontends.json_schema.emit import Emitter
 from constrained.frontends.json_schema.metaschema import worded
+from constrained.frontends.json_schema.mixed import Kind, kind_of, written
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.garbage import postponed
@@ -67,11 +68,29 @@ def from_json_schema(
             ``UnsatisfiableSchemaError``.
         GrammarLimitError: a budget.
     """
-    return build(
-        schema, draft=draft, strict_mode=strict_mode, property_order=property_order, any_whitespace=any_whitespace,
-        max_whitespace_cnt=max_whitespace_cnt, indent=indent, separators=separators, string_escapes=string_escapes,
-        max_number_digits=max_number_digits, unsupported=unsupported, assert_formats=assert_formats, registry=registry,
-        limits=limits)[0]
+    limits = limits or _DEFAULT_LIMITS
+    spelling: dict[str, Any] = {
+        "any_whitespace": any_whitespace, "max_whitespace_cnt": max_whitespace_cnt, "indent": indent,
+        "separators": separators, "string_escapes": string_escapes, "max_number_digits": max_number_digits,
+        "property_order": property_order}
+    if unsupported == "error" and isinstance(schema, _JSON):
+        with postponed():
+            value = read_schema(schema, limits)
+            dialect = find_dialect(draft, value, registry)
+            text = schema if isinstance(schema, str) else None
+            found = written(Document(value, dialect, registry, text), _kind(dialect, limits, assert_formats, spelling),
+                            strict_mode)
+        if found is not None:
+            return found
+    return build(schema, draft=draft, strict_mode=strict_mode, unsupported=unsupported, assert_formats=assert_formats,
+                 registry=registry, limits=limits, **spelling)[0]
+
+
+def _kind(dialect: Dialect, limits: Limits, assert_formats: bool, spelling: dict[str, Any]) -> Kind:
+    try:
+        return kind_of(dialect, limits, assert_formats, spelling)
+    except (TypeError, ValueError) as error:
+        raise SchemaError(str(error)) from None
 
 
 def build(

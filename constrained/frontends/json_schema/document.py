@@ -73,7 +73,7 @@ class Document:
         if not isinstance(ref, str):
             raise SchemaError(f"{keyword} must be a string, not {type(ref).__name__}", pointer=pointer)
         if place.scope is None and (ref == "#" or ref.startswith("#/")):
-            return self._walk(ref[1:], pointer, ref)
+            return self.walk(ref[1:], pointer, ref)
         scope = place.scope if place.scope is not None else self._scope()
         try:
             if keyword == "$recursiveRef":
@@ -94,7 +94,8 @@ class Document:
         where = ref[1:] if ref.startswith("#/") else f"{place.pointer}/{keyword}"
         return Place(found.contents, where, found.resolver, dialect, True)
 
-    def _walk(self, path: str, pointer: str, ref: str) -> Place:
+    def walk(self, path: str, pointer: str, ref: str) -> Place:
+        """The place that a pointer from the root leads to; ``pointer``: where the reference stands, for the error."""
         value = self.root
         for part in path.split("/")[1:]:
             step = unquote(part).replace("~1", "/").replace("~0", "~")

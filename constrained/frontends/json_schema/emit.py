@@ -19,6 +19,7 @@ from typing import Any
 from constrained.errors import GrammarLimitError, echo
 from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.counted_patterns import character_rules
+from constrained.frontends.json_schema.direct import in_order
 from constrained.frontends.json_schema.distinct_items import different_items, different_members, names_suffice
 from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.finite_values import finite_values
@@ -36,7 +37,6 @@ from constrained.grammar.ir import (
     Choice,
     Distinct,
     Expr,
-    Graph,
     Literal,
     Reference,
     Repeat,
@@ -46,7 +46,7 @@ from constrained.grammar.ir import (
 )
 from constrained.limits import Limits
 
-__all__ = ["Emitter"]
+__all__ = ["MAX_WRITTEN", "Emitter", "written_texts"]
 
 EMPTY = Literal(b"")
 NOTHING = Choice(())
@@ -67,7 +67,7 @@ MAX_WRITTEN = 2_000
 
 
 @lru_cache(maxsize=16)
-def _written(policy: TextPolicy, limits: Limits) -> dict[Any, Expr]:
+def written_texts(policy: TextPolicy, limits: Limits) -> dict[Any, Expr]:
     """The texts of sets of strings and numbers that were written under this policy."""
     del policy, limits
     return {}
@@ -97,7 +97,7 @@ class Emitter:
         self.brackets: dict[bytes, tuple[Expr, Expr, Expr]] = {}
         self.flat = policy.indent is None or policy.any_whitespace
         """Whether a value is written alike at every depth."""
-        self.texts = _written(policy, normaliser.limits)
+        self.texts = written_texts(policy, normaliser.limits)
         if len(self.texts) > MAX_WRITTEN:
             self.texts.clear()
         self.key_texts: dict[StringShape, Expr] = {}
@@ -414,13 +414,17 @@ class Emitter:
         for names, expression in cells:
             if not self.normaliser.is_empty(expression):
                 left = names.exclude_values(out)
-                text = self.key_texts.get(left)
-                if text is None:
-                    text = self.key_texts[left] = left.to_key_expr(self.policy, self.normaliser.limits)
-                options.append(Sequence((self.scalar("key", text), self.colon, self.inner(expression))))
+                options.append(Sequence((self.key_text(left), self.colon, self.inner(expression))))
         found = None if not options else options[0] if len(options) == 1 else Choice(tuple(options))
         self.free_members[key] = found
         return found
+
+    def key_text(self, names: StringShape) -> Expr:
+        """Any of some names."""
+        text = self.key_texts.get(names)
+        if text is None:
+            text = self.key_texts[names] = names.to_key_expr(self.policy, self.normaliser.limits)
+        return self.scalar("key", text)
 
     def spelled_out(self, cells: tuple[Cell, ...], members: list[tuple[Expr, bool]],
                     declared: list[str]) -> tuple[Cell, ...]:
@@ -460,41 +464,9 @@ class Emitter:
         return self.bracketed(b"{", inside, b"}", may_be_empty=empty)
 
     def in_order(self, members: list[tuple[Expr, bool]], free: Expr | None) -> Expr:
-        """Members in their order, those that need not stand at will; then any number of ``free`` ones.
-
-        An automaton that reads each member once: in state ``2 i`` one of the members from ``i`` on must come, in state
-        ``2 i + 1``, behind member ``i``, a separator or the end.
-        """
-        standing = sum([needed for _, needed in members])
-        if not members:
-            inside = None if free is None else Sequence((free, Repeat(Sequence((self.separator(), free)), 0, None)))
-            return self.bracketed(b"{", inside, b"}", may_be_empty=True)
-        separator = self.separator()
-        last = len(members) - 1
-        if free is None and standing == len(members):
-            parts: list[Expr] = []
-            for member, _ in members:
-                parts += (member, separator)
-            del parts[-1]
-            return self.bracketed(b"{", Sequence(tuple(parts)), b"}", may_be_empty=False)
-        edges: list[tuple[tuple[Expr, int], ...]] = []
-        accepting: list[int] = []
-        for i, (member, needed) in enumerate(members):
-            place = 2 * i
-            if needed:
-                accepting.clear()
-                edges.append(((member, place + 1),))
-            elif i < last or free is not None:
-                edges.append(((member, place + 1), (EMPTY, place + 2)))
-            else:
-                edges.append(((member, place + 1),))
-            edges.append(((separator, place + 2),) if i < last or free is not None else ())
-            accepting.append(place + 1)
-        if free is not None:
-            edges.append(((free, 2 * last + 3),))
-            edges.append(((separator, 2 * last + 2),))
-            accepting.append(2 * last + 3)
-        return self.bracketed(b"{", Graph(tuple(edges), frozenset(accepting)), b"}", may_be_empty=not standing)
+        """Members in their order, those that need not stand at will; then any number of ``free`` ones."""
+        inside, may_be_empty = in_order(members, free, self.separator())
+        return self.bracketed(b"{", inside, b"}", may_be_empty=may_be_empty)
 
     def in_stages(self, stages: list[tuple[Expr | None, bool | None]], least: int, most: int | None) -> Expr:
         """In order, with a count: one rule for each (stage, members written).

@@ -50,6 +50,11 @@ class TextPolicy:
             raise ValueError(f'string_escapes must be "any" or "canonical", not {self.string_escapes!r}')
         if self.property_order not in ("schema", "any"):
             raise ValueError(f'property_order must be "schema" or "any", not {self.property_order!r}')
+        if self.separators is not None and (
+                not isinstance(self.separators, (tuple, list)) or [type(one) for one in self.separators] != [str, str]):
+            raise ValueError(f"separators must be two strings or None, not {self.separators!r:.80}")
+        if self.indent is not None and not isinstance(self.indent, (int, str)):
+            raise ValueError(f"indent must be an int, a string or None, not {self.indent!r:.80}")
         if not isinstance(self.max_number_digits, int) or self.max_number_digits < 1:
             raise ValueError(f"max_number_digits must be a positive int, not {self.max_number_digits!r}")
         if self.max_whitespace_cnt is not None and (

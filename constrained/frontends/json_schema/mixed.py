@@ -1,0 +1,245 @@
+"""Documents of which most is plain: ``direct`` writes what it can, ``normalise`` and ``emit`` the rest, into one set of
+rules.
+
+Either side asks the other for what stands inside of its places, so equal scalars, objects and references are one rule
+whoever meets them first. Where anything is not as it must be, ``written`` gives None and the document is read again
+without ``direct``, which words the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from constrained.errors import ConstrainedError
+from constrained.frontends.json_schema.assertions import kinds_of, own_denotation
+from constrained.frontends.json_schema.counted_patterns import character_rules
+from constrained.frontends.json_schema.denotation import ANYTHING, Denotation
+from constrained.frontends.json_schema.dialects import DIALECTS, Dialect
+from constrained.frontends.json_schema.direct import NotPlain, Tables, Texts, Writer
+from constrained.frontends.json_schema.document import Document, Place
+from constrained.frontends.json_schema.emit import FALSE_WORD, MAX_WRITTEN, NULL_WORD, TRUE_WORD, Emitter, written_texts
+from constrained.frontends.json_schema.expressions import TRUE
+from constrained.frontends.json_schema.normalise import Normaliser
+from constrained.frontends.json_schema.objects import Cell
+from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.frontends.json_schema.refusal import NotEnforced
+from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
+from constrained.grammar.ir import Expr, RuleSet
+from constrained.limits import Limits
+
+__all__ = ["Kind", "kind_of", "written"]
+
+MOST_KINDS = 16
+"""Combinations of dialect, spelling and limits whose tables are kept."""
+
+
+class Kind:
+    """How documents are read and written: the dialect, the spelling and the limits, with what they share."""
+
+    def __init__(self, key: tuple[Any, ...], dialect: Dialect, limits: Limits, assert_formats: bool,
+                 spelling: Mapping[str, Any]) -> None:
+        """Raises ``TypeError`` or ``ValueError`` for a wrong spelling."""
+        self.key = key
+        self.dialect = dialect
+        self.limits = limits
+        self.assert_formats = assert_formats
+        self.policy = TextPolicy(integer_as_float=dialect.float_integers, **spelling)
+        self.reader = Normaliser(Document(True, dialect), limits, assert_formats=assert_formats)
+        emitter = Emitter(self.reader, self.policy, strict=False)
+        self.any_key = ANY_STRING.to_key_expr(self.policy, limits)
+        self.written = written_texts(self.policy, limits)
+        self.tables: Tables | None = None
+        if DIALECTS.get(dialect.name) is dialect and emitter.flat:
+            spaces = next(iter(emitter.rules.items()), None)
+            self.tables = Tables(emitter.space, emitter.comma, emitter.colon, spaces, self.texts,
+                                 self.policy.property_order == "any", dialect.ref_alone, limits.max_repeat)
+            self.layout = emitter.space, emitter.comma, emitter.colon, {
+                b"{": self.tables.brackets, b"[": self.tables.square}
+
+    def texts(self, schema: dict[str, Any]) -> Texts | None:
+        """What a scalar is written as; None where it is none. Raises as the reading of a schema."""
+        reader = self.reader
+        reader.spent = 0
+        reader.notes.clear()
+        d = own_denotation(reader, Place(schema, "", None, self.dialect), kinds_of(schema))
+        if (d.objects and d.objects is not ANYTHING.objects) or (d.arrays and d.arrays is not ANYTHING.arrays):
+            return None
+        texts = self.written
+        scalars: list[tuple[str, Expr, dict[str, Expr]]] = []
+        for kind, shapes in (("string", d.strings), ("number", d.numbers)):
+            for shape in shapes:
+                expr = texts.get(shape)
+                if expr is None:
+                    expr = texts[shape] = shape.to_expr(self.policy, self.limits)
+                scalars.append((kind, expr, character_rules(expr)))
+        words = (TRUE_WORD,) * bool(d.booleans & 2) + (FALSE_WORD,) * bool(d.booleans & 1) + (NULL_WORD,) * d.null
+        return Texts(tuple(scalars), words, bool(d.objects), bool(d.arrays))
+
+
+_kinds: list[Kind] = []
+
+
+def kind_of(dialect: Dialect, limits: Limits, assert_formats: bool, spelling: Mapping[str, Any]) -> Kind:
+    """The kind, made once. Raises ``TypeError`` or ``ValueError`` for a wrong spelling."""
+    global _kinds
+    key = (assert_formats, *spelling.values(), *map(type, spelling.values()), *spelling)
+    for kind in _kinds:
+        if kind.dialect is dialect and kind.key == key and (kind.limits is limits or kind.limits == limits):
+            return kind
+    found = Kind(key, dialect, limits, assert_formats, spelling)
+    _kinds = [found, *_kinds][:MOST_KINDS]
+    return found
+
+
+class _Normaliser(Normaliser):
+    """Asks ``direct`` first whether a place has values."""
+
+    writer: Writer
+
+    def __init__(self, document: Document, kind: Kind, writer: Writer) -> None:
+        super().__init__(document, kind.limits, assert_formats=kind.assert_formats)
+        self.writer = writer
+        self.owners: dict[int, int] = {id(ANYTHING): TRUE}
+        """The first expression of a denotation, by its identity: others mean the very same."""
+
+    def denote(self, expression: int) -> Denotation:
+        known = self.denoted.get(expression)
+        if known is None:
+            known = super().denote(expression)
+        self.owners.setdefault(id(known), expression)
+        return known
+
+    def is_empty(self, expression: int, depth: int = 3) -> bool:
+        known = self.empties.get(expression)
+        if known is not None:
+            return known
+        kind, parts = self.expressions.entries[expression]
+        if kind == "place" and expression not in self.denoted and self.writer.filled(self.places[parts].schema, depth):
+            self.empties[expression] = False
+            return False
+        return super().is_empty(expression, depth)
+
+
+class _Emitter(Emitter):
+    """Has plain places written by ``direct``."""
+
+    writer: Writer
+    done = 0
+
+    def __init__(self, normaliser: _Normaliser, kind: Kind, writer: Writer, *, strict: bool) -> None:
+        super().__init__(normaliser, kind.policy, strict=strict)
+        self.owners = normaliser.owners
+        self.writer = writer
+        self.rules, self.scalars, self.taken = writer.rules, writer.scalars, writer.taken
+        self.space, self.comma, self.colon, self.brackets = kind.layout
+
+    def value(self, expression: int) -> Expr:
+        known = self.names.get(expression)
+        if known is not None:
+            return known
+        found: Expr | None = None
+        if expression == TRUE:
+            found = self.writer.everything()
+        else:
+            kind, parts = self.normaliser.expressions.entries[expression]
+            if kind == "place":
+                place = self.normaliser.places[parts]
+                found = self.writer.plain_value(place.schema, place.pointer)
+            if found is None:
+                return self.combined(expression)
+        self.names[expression] = found
+        return found
+
+    def combined(self, expression: int) -> Expr:
+        """A value of an expression that is not plain; it may mean the same as one that is."""
+        known = self.names.get(expression)
+        if known is not None:
+            return known
+        meaning = self.normaliser.denoted.get(expression)
+        owner = None if meaning is None else self.owners.get(id(meaning))
+        if owner is None or owner == expression:
+            return super().value(expression)
+        found = self.names[expression] = self.value(owner)
+        return found
+
+    def member(self, name: str, expression: int) -> Expr:
+        return self.writer.member_of(name, self.value(expression))
+
+    def free_member(self, cells: tuple[Cell, ...], declared: list[str]) -> Expr | None:
+        if len(cells) == 1 and cells[0][0] is ANY_STRING and not self.normaliser.is_empty(cells[0][1]):
+            return self.writer.free_of(declared, self.value(cells[0][1]))
+        return super().free_member(cells, declared)
+
+    def key_text(self, names: StringShape) -> Expr:
+        if names == StringShape(excluded=names.excluded):
+            return self.writer.key_of(names.excluded)
+        return super().key_text(names)
+
+    def write(self) -> bool:
+        """The rules of all that waits; False: nothing does."""
+        if self.done == len(self.waiting):
+            return False
+        while self.done < len(self.waiting):
+            expression, _, name = self.waiting[self.done]
+            self.done += 1
+            self.rules[name] = self.body(expression)
+        return True
+
+
+class _Host:
+    """What ``direct`` asks for."""
+
+    def __init__(self, document: Document, kind: Kind, strict: bool) -> None:
+        self.document = document
+        self.kind = kind
+        self.strict = strict
+        self.emitter: _Emitter | None = None
+        assert kind.tables is not None
+        self.writer = Writer(kind.tables, self, strict)
+
+    def follow(self, ref: str) -> tuple[Any, str]:
+        """The schema that a reference leads to, and its pointer. Raises ``SchemaError``."""
+        if ref != "#" and not ref.startswith("#/"):
+            raise NotPlain
+        place = self.document.walk(ref[1:], "", ref)
+        return place.schema, place.pointer
+
+    def any_key(self) -> Expr:
+        return self.kind.any_key
+
+    def slow(self, schema: Any, pointer: str) -> Expr:
+        """The expression of a schema that is not plain. Raises ``NotPlain`` where it has no values."""
+        emitter = self.emitter
+        normaliser: Normaliser
+        if emitter is None:
+            normaliser = _Normaliser(self.document, self.kind, self.writer)
+            emitter = self.emitter = _Emitter(normaliser, self.kind, self.writer, strict=self.strict)
+        normaliser = emitter.normaliser
+        expression = normaliser.at(Place(schema, pointer, None, self.kind.dialect, not pointer))
+        if normaliser.is_empty(expression):
+            raise NotPlain
+        return emitter.combined(expression)
+
+    def run(self) -> RuleSet:
+        """The rules of the document."""
+        writer = self.writer
+        writer.root(self.document.root)
+        writer.write()
+        while self.emitter is not None and self.emitter.write():
+            writer.write()
+        writer.end()  # no cycle is left behind
+        return RuleSet(writer.rules, "root")
+
+
+def written(document: Document, kind: Kind, strict: bool) -> RuleSet | None:
+    """The rules of a document; None where it has to be read without ``direct``, which may well be an error."""
+    if kind.tables is None or not document.plain or document.mentioned:
+        return None
+    if len(kind.written) > MAX_WRITTEN:  # the emitter would forget them in the midst of a document
+        kind.written.clear()
+        kind.tables.forget()
+    try:
+        return _Host(document, kind, strict).run()
+    except (NotPlain, NotEnforced, ConstrainedError, RecursionError):
+        return None

@@ -1,0 +1,186 @@
+"""The direct pass writes the rules that normalising and emitting write, and leaves all errors to them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import constrained as cd
+from benchmarks.conformance import DRAFTS, maskbench_schemas, suite_groups
+from constrained.frontends.json_schema import mixed
+from constrained.frontends.json_schema.compile import build, from_json_schema
+from constrained.grammar.ir import RuleSet
+from tests.frontends.same_rules import difference, reached
+from tests.shared_data import require_shared
+
+NIGHTLY = os.environ.get("CONSTRAINED_NIGHTLY", "") not in ("", "0")
+OPTIONS: list[dict[str, Any]] = [
+    {"property_order": "any"}, {}, {"strict_mode": True},
+    {"any_whitespace": False, "strict_mode": True, "property_order": "any"},
+    {"any_whitespace": False, "separators": (",", ":")}, {"any_whitespace": False, "indent": 1},
+    {"max_whitespace_cnt": None, "string_escapes": "canonical", "max_number_digits": 20, "assert_formats": False},
+]
+
+
+def outcome(schema: Any, options: dict[str, Any], direct: bool) -> RuleSet | tuple[Any, ...]:
+    """The rules, or what the error says."""
+    try:
+        return from_json_schema(schema, **options) if direct else build(schema, **options)[0]
+    except cd.SchemaError as error:
+        return type(error), error.pointer, str(error)
+    except cd.ConstrainedError as error:
+        return type(error), str(error)
+
+
+def check(schema: Any, options: dict[str, Any], where: str = "") -> bool:
+    """Whether the outcome is rules."""
+    # whoever comes second finds scalars whose meaning is known, and so makes no rule for some
+    other, one = outcome(schema, options, False), outcome(schema, options, True)
+    if not isinstance(one, RuleSet) or not isinstance(other, RuleSet):
+        assert one == other, (where, options)
+        return False
+    assert difference(one, other) is None, (where, options)
+    # what is combined of one place only may be a rule of its own here
+    combined = sum(name.startswith(("and ", "or ", "not ", "const ")) for name in other.rules)
+    assert reached(one) <= reached(other) + combined, (where, options)
+    return True
+
+
+def test_schemas_from_the_wild() -> None:
+    schemas = list(maskbench_schemas(require_shared()))[:: 1 if NIGHTLY else 9]
+    good = sum([check(json.dumps(schema), OPTIONS[n % len(OPTIONS)], name)
+                for n, (name, schema, _) in enumerate(schemas)])
+    assert good > 0.95 * len(schemas)
+
+
+@pytest.mark.parametrize("draft", DRAFTS if NIGHTLY else ("draft4", "draft2019-09"))
+def test_the_suites_schemas(draft: str) -> None:
+    shared = require_shared()
+    good = 0
+    for n, (name, schema, _) in enumerate(suite_groups(shared, draft)):
+        for options in OPTIONS if NIGHTLY else (OPTIONS[n % len(OPTIONS)],):
+            good += check(schema, {"draft": draft, **options}, name)
+    assert good > 100
+
+
+def made_up(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Schemas around others: plain ones, and some that are not."""
+    names = st.sampled_from(["a", "b", "ü"])
+    types = st.sampled_from(["object", "array", "string", ["object", "null"], ["array", "integer"]])
+    return st.fixed_dictionaries({}, optional={
+        "type": types, "properties": st.dictionaries(names, inner, max_size=3), "items": inner,
+        "required": st.lists(names, max_size=2), "additionalProperties": inner, "minItems": st.integers(0, 2),
+        "maxItems": st.integers(0, 3)}) | st.fixed_dictionaries({}, optional={
+            "anyOf": st.lists(inner, min_size=1, max_size=3), "oneOf": st.lists(inner, min_size=1, max_size=2),
+            "allOf": st.lists(inner, min_size=1, max_size=2), "not": inner,
+            "patternProperties": st.dictionaries(st.sampled_from(["^a", "b$"]), inner, max_size=1),
+            "properties": st.dictionaries(names, inner, max_size=2), "required": st.lists(names, max_size=1)})
+
+
+LEAVES = st.sampled_from([
+    True, False, {}, {"type": "string"}, {"type": "integer"}, {"type": ["string", "null"]}, {"enum": ["x", "y"]},
+    {"const": 1}, {"type": "string", "maxLength": 3}, {"type": "number", "minimum": 1, "maximum": 0}, {"type": "any"},
+    {"$ref": "#"}, {"$ref": "#/properties/a"}, {"$ref": "#/items"}, {"title": "t"}, {"type": "object"}])
+
+
+@settings(max_examples=3000 if NIGHTLY else 200)
+@given(st.recursive(LEAVES, made_up, max_leaves=12))
+def test_schemas_that_are_made_up(schema: Any) -> None:
+    for options in OPTIONS[:3]:
+        check(schema, options)
+
+
+PLAIN: list[Any] = [
+    True, {}, {"type": "object"}, {"type": ["object", "null"]}, {"type": "array"}, {"description": "anything"},
+    {"type": "object", "properties": {}}, {"properties": {"a": {"type": "string"}}},
+    {"type": ["object", "array", "integer"], "properties": {"a": {}}, "items": {"type": "number"}},
+    {"type": "object", "required": ["b", "a", "ü"], "properties": {"b": {"type": "integer"}}},
+    {"type": "object", "required": ["a"], "additionalProperties": {"type": "boolean"}},
+    {"type": "object", "properties": {"é\n": {"type": "null"}, "\ud800": {}, "\ud83d\ude00": {}, '"': True}},
+    {"type": "object", "properties": {"a/b": {"properties": {"c~": {"properties": {"d": {"type": "string"}}}}}}},
+    {"type": "array", "items": {"type": "array", "items": {"type": "array", "minItems": 2, "maxItems": 3}}},
+    {"type": "array", "maxItems": 0}, {"type": "array", "minItems": 1, "maxItems": 1, "items": {"enum": ["a"]}},
+    {"type": ["array", "null"], "items": {"type": "string"}, "minItems": 3},
+    {"$ref": "#/$defs/tree", "$defs": {"tree": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}},
+    {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"properties": {"x": {"$ref": "#"}}}}},
+    {"properties": {"a": {"$ref": "#/properties/b"}, "b": {"enum": ["x", "y"]}, "c": {"enum": ["y", "x"]}}},
+    {"properties": {"a": {"enum": [1, "1", None, True, Decimal("1.5")]}, "b": {"const": "k"}, "c": {"const": None}}},
+    {"properties": {"a": {"type": "string", "pattern": "^a+$", "maxLength": 9},
+                    "b": {"type": "string", "format": "date"}, "c": {"type": "integer", "minimum": 3, "maximum": 40},
+                    "d": {"type": ["string", "null"], "minLength": 2}, "e": {"minimum": 3}, "f": {"format": "date"}}},
+    {"properties": {"a": {"type": "string", "required": True, "items": 3, "properties": []}}},
+    {"properties": {"a": {"type": "object", "properties": {"x": {"type": "string"}}},
+                    "b": {"type": "object", "properties": {"x": {"type": "string"}}},
+                    "c": {"type": "object", "properties": {"x": {"type": "integer"}}}}},
+]
+
+
+@pytest.mark.parametrize("number", range(len(PLAIN)))
+def test_plain_schemas_need_nothing_else(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = PLAIN[number]
+    for options in OPTIONS:
+        assert check(schema, options)
+    monkeypatch.setattr(mixed, "_Normaliser", None)  # what is not plain would need one
+    for options in OPTIONS[:5]:
+        from_json_schema(schema, **options)
+
+
+def wrong(schema: Any) -> dict[str, Any]:
+    """A schema in the midst of others that are read before and after."""
+    return {"type": "object", "required": ["a"], "properties": {
+        "a": {"type": "object", "properties": {"x": {"type": "string"}, "y": schema}, "required": ["y"]},
+        "b": {"type": "array", "items": {"properties": {"z": schema}}}}}
+
+
+WRONG: list[Any] = [
+    False, 3, None, "x", [], {"type": "strin"}, {"type": []}, {"type": None}, {"type": ["string", 1]},
+    {"properties": []}, {"properties": {"x": 1}}, {"properties": {"x": False}, "required": ["x"]},
+    {"type": "object", "required": "x"}, {"type": "object", "required": [1]}, {"additionalProperties": 1},
+    {"additionalProperties": False, "required": ["x"]}, {"items": 1}, {"items": False, "minItems": 1},
+    {"type": "array", "minItems": -1}, {"type": "array", "minItems": 2, "maxItems": 1},
+    {"type": "array", "maxItems": "1"}, {"type": "array", "minItems": 10**12}, {"enum": 3}, {"enum": []},
+    {"type": "string", "enum": [1]}, {"type": "string", "minLength": -1}, {"type": "string", "minLength": "1"},
+    {"type": "string", "pattern": "("}, {"type": "string", "pattern": 1}, {"type": "string", "format": 1},
+    {"type": "integer", "minimum": "1"}, {"type": "integer", "minimum": 3, "maximum": 1},
+    {"type": "integer", "multipleOf": 0}, {"$ref": 1}, {"$ref": "#/nowhere"}, {"$ref": "other"}, {"$ref": "#name"},
+    {"$ref": "#/properties/a/properties/y"}, {"type": "object", "minProperties": -1}, {"anyOf": []}, {"allOf": [3]},
+    {"not": {}}, {"const": "a", "type": "integer"}, {"type": "array", "uniqueItems": 1},
+]
+
+
+@pytest.mark.parametrize("number", range(len(WRONG)))
+def test_errors_are_those_of_the_other_way(number: int) -> None:
+    for options in OPTIONS:
+        for schema in (WRONG[number], wrong(WRONG[number])):
+            check(schema, options)
+            check(schema, {"draft": "draft4", **options})
+
+
+def test_what_the_spelling_may_not_be() -> None:
+    for options in ({"string_escapes": "some"}, {"property_order": 1}, {"max_number_digits": 0},
+                    {"max_whitespace_cnt": 64.0}, {"separators": 3}):
+        assert outcome({}, options, True) == outcome({}, options, False)
+        with pytest.raises(cd.SchemaError):
+            from_json_schema({}, **options)
+
+
+def deep(levels: int) -> Iterator[dict[str, Any]]:
+    """Arrays, objects and unions in each other."""
+    yield {"type": "array", "items": {}}
+    schemas = [{"type": "string"}, {"type": "string"}]
+    for _ in range(levels):
+        schemas = [{"type": "array", "items": schemas[0]}, {"type": "object", "properties": {"a": schemas[1]}}]
+    yield from schemas
+
+
+def test_depth_is_no_recursion() -> None:
+    for schema in deep(400):
+        for options in OPTIONS[:3]:
+            check(schema, options)
