@@ -28,6 +28,7 @@ from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.numbers import ANY_NUMBER, NumberShape
 from constrained.frontends.json_schema.objects import ANY_OTHERS, Cell, ObjectShape
 from constrained.frontends.json_schema.policy import DEFAULT_WHITESPACE, TextPolicy
+from constrained.frontends.json_schema.presence import fewer_shapes
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.spelling import json_literal
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
@@ -176,9 +177,9 @@ class Emitter:
         """The alternatives of one expression."""
         d = self.normaliser.denote(expression)
         options: list[Expr] = []
-        for shape in d.objects:
-            if not self.normaliser.no_object(shape):
-                options.append(self.exactly(expression, self.object, shape, _looser_objects))
+        objects = tuple([shape for shape in d.objects if not self.normaliser.no_object(shape)])
+        for shape in fewer_shapes(objects, closed=self.strict, ordered=self.policy.property_order != "any"):
+            options.append(self.exactly(expression, self.object, shape, _looser_objects))
         for array in d.arrays:
             if not self.normaliser.no_array(array):
                 options.append(self.exactly(expression, self.array, array, _looser_arrays))

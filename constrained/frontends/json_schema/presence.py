@@ -1,0 +1,154 @@
+"""Fewer alternatives for objects that differ only in which members must, may or cannot stand.
+
+``anyOf`` over ``required`` and ``dependencies`` are split into alternatives that exclude each other, for that is how
+denotations are intersected and negated. Written down, each costs a group of all members, and all of them are read side
+by side. So alternatives that say the same about values are seen as *cubes* over the names: some must stand, some
+cannot, the rest may. A cube is an int: bit i where name i must stand, bit n + i where it cannot. From each cube a
+condition is dropped where the cube with that condition turned round is in another one (consensus and absorption, Quine
+1955), until nothing can be dropped; cubes that the others cover are left out. The objects allowed are the same;
+alternatives may overlap then.
+
+Cost: for n alternatives about n * n * conditions / 20 microseconds; nothing below FEW alternatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from constrained.frontends.json_schema.expressions import FALSE
+from constrained.frontends.json_schema.objects import ObjectShape
+
+__all__ = ["fewer_shapes"]
+
+Cube = int
+
+#: Alternatives from which on it is worth while.
+FEW = 4
+#: Pieces looked at to find whether a cube is covered by others.
+MANY_PIECES = 2_000
+
+
+def fewer_shapes(shapes: tuple[ObjectShape, ...], *, closed: bool, ordered: bool) -> tuple[ObjectShape, ...]:
+    """Shapes that allow the same objects as ``shapes`` together.
+
+    ``closed``: undeclared members may not stand where a shape does not speak of them (strict mode). ``ordered``: the
+    order of ``properties`` matters.
+    """
+    if len(shapes) < FEW:
+        return shapes
+    groups: dict[object, list[ObjectShape]] = {}
+    for shape in shapes:
+        order = tuple([name for name, _ in shape.properties]) if ordered else None
+        key = (shape if shape.exists else None, shape.others, shape.minimum, shape.maximum, shape.said,
+               shape.evaluated, order)
+        groups.setdefault(key, []).append(shape)
+    found: list[ObjectShape] = []
+    for group in groups.values():
+        found += group if len(group) < FEW else _of_group(group, closed and not group[0].said)
+    return tuple(found)
+
+
+def _of_group(group: list[ObjectShape], closed: bool) -> list[ObjectShape]:
+    """The same for shapes with equal counts and undeclared members, by what they say about values."""
+    names = list(dict.fromkeys([name for shape in group for name in
+                                [*(name for name, _ in shape.properties), *sorted(shape.required)]]))
+    said = [[_value(shape, name, closed) for name in names] for shape in group]
+    values = [{row[i] for row in said} - {FALSE} for i in range(len(names))]
+    mixed = [i for i, found in enumerate(values) if len(found) > 1]
+    parts: dict[tuple[int, ...], list[int]] = {}
+    for k, row in enumerate(said):
+        parts.setdefault(tuple([row[i] for i in mixed]), []).append(k)
+    shapes: list[ObjectShape] = []
+    for part in parts.values():
+        if len(part) < FEW:
+            shapes += [group[k] for k in part]
+            continue
+        cubes: dict[Cube, ObjectShape] = {}
+        for k in part:
+            cube = sum([1 << i for i, name in enumerate(names) if name in group[k].required])
+            cube |= sum([1 << len(names) + i for i, value in enumerate(said[k]) if value == FALSE])
+            cubes.setdefault(cube, group[k])
+        for cube, origin in fewer_cubes(cubes, len(names)):
+            shapes.append(_written(origin, cubes[origin], cube, names, values))
+    return shapes
+
+
+def _value(shape: ObjectShape, name: str, closed: bool) -> int:
+    value = shape.declared().get(name)
+    if value is not None:
+        return value
+    return FALSE if closed else shape.at_other(name)
+
+
+def _written(before: Cube, shape: ObjectShape, after: Cube, names: list[str], values: list[set[int]]) -> ObjectShape:
+    """``shape`` without the conditions that ``after`` no longer has."""
+    if after == before:
+        return shape
+    dropped = before & ~after
+    may = {name: next(iter(values[i])) for i, name in enumerate(names) if dropped >> len(names) + i & 1}
+    properties = [(name, may.pop(name, value)) for name, value in shape.properties]
+    required = frozenset([name for i, name in enumerate(names) if after >> i & 1])
+    return replace(shape, properties=(*properties, *may.items()), required=required)
+
+
+def fewer_cubes(cubes: Iterable[Cube], n: int) -> list[tuple[Cube, Cube]]:
+    """Cubes over ``n`` names that together hold what ``cubes`` do, each with the one it was made from."""
+    work = sorted([(cube, cube) for cube in cubes], key=_conditions)
+    changed = True
+    while changed:
+        changed = False
+        i = 0
+        while i < len(work):
+            cube, origin = work[i]
+            left = cube
+            while left:
+                bit = left & -left
+                left ^= bit
+                rest = cube ^ bit
+                broken = ~(rest | (bit >> n or bit << n))
+                for other, _ in work:
+                    if not other & broken:
+                        cube = rest
+                        break
+            if cube != work[i][0]:
+                changed = True
+                work = [pair for k, pair in enumerate(work) if k != i and cube & ~pair[0]]
+                i = min(i, len(work))
+                work.insert(i, (cube, origin))
+            i += 1
+    work.sort(key=_conditions)
+    i = len(work) - 1
+    while i >= 0:
+        if _is_covered(work[i][0], [cube for k, (cube, _) in enumerate(work) if k != i], n):
+            del work[i]
+        i -= 1
+    return work
+
+
+def _conditions(pair: tuple[Cube, Cube]) -> int:
+    return pair[0].bit_count()
+
+
+def _is_covered(cube: Cube, others: list[Cube], n: int) -> bool:
+    """Whether ``others`` together hold ``cube``; False, too, where that takes more than MANY_PIECES pieces."""
+    waiting = [(cube, 0)]
+    seen = 0
+    while waiting:
+        cube, i = waiting.pop()
+        seen += 1
+        if seen > MANY_PIECES:
+            return False
+        turned = cube >> n | (cube & (1 << n) - 1) << n
+        while i < len(others) and others[i] & turned:
+            i += 1
+        if i == len(others):
+            return False
+        # what is not in this one: for each of its conditions the part that breaks it and keeps those before
+        lacking = others[i] & ~cube
+        while lacking:
+            bit = lacking & -lacking
+            lacking ^= bit
+            waiting.append((cube | (bit >> n or bit << n), i + 1))
+            cube |= bit
+    return True
