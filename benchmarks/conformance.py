@@ -38,10 +38,7 @@ VALID_AFTER_ALL = {"Github_hard---o65883": 2, "Github_hard---o71307": 1, "Github
 EXCLUDED: dict[str, str] = {}
 
 #: Valid strings that are not offered, by format, as a pattern with the reason: see ``formats.RESTRICTED``.
-WITHHELD = {
-    "hostname": (r"(^|\.)xn--", "which punycode labels are valid is no regular language"),
-    "idn-hostname": (r"(^|\.)xn--", "which punycode labels are valid is no regular language"),
-}
+WITHHELD: dict[str, tuple[str, str]] = {}
 
 
 @dataclass

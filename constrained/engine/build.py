@@ -27,6 +27,7 @@ from constrained.grammar.ir import (
     children,
 )
 from constrained.grammar.keys import KeyDfa
+from constrained.grammar.lazy import LazyDfa
 from constrained.kernel.network import Network, NetworkTooLarge
 from constrained.kernel.program import GUARD
 from constrained.kernel.rule_writer import RepeatTooLarge, RuleWriter
@@ -34,8 +35,7 @@ from constrained.limits import Limits
 
 __all__ = ["build_network"]
 
-KINDS: dict[type, int] = {CountedDfa: 9, KeyDfa: 10, NotFollowedBy: 11, Graph: 12,
-                           CountedGraph: 13}
+KINDS: dict[type, int] = {CountedDfa: 9, KeyDfa: 10, NotFollowedBy: 11, Graph: 12, CountedGraph: 13, LazyDfa: 14}
 """The number in ``kernel.rule_writer`` of what is no ``kernel.nodes.Node``."""
 
 LARGE = 100

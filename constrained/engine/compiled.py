@@ -50,6 +50,10 @@ SOON = 40
 """Looks at the memory: one for 256 steps of a matcher, and for 16 new matchers."""
 
 
+LAZY_CALLS = 252
+"""Steps that a matcher counts as taken when it looks at the memory: in a lazy automaton a mask may take 40 MB."""
+
+
 class Held:
     """What one text needs of an epoch's memory: ``size`` bytes."""
 
@@ -70,7 +74,7 @@ class CompiledGrammar:
     """
 
     __slots__ = ("__weakref__", "_budget", "_graph", "_held", "_looks", "_started", "automaton", "by_id_only",
-                 "limits", "live", "program", "rules", "tables", "tokenizer_info")
+                 "calls_ahead", "limits", "live", "program", "rules", "tables", "tokenizer_info")
 
     def __init__(self, rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits) -> None:
         self.rules = rules
@@ -113,6 +117,7 @@ class CompiledGrammar:
         if has_distinct:
             self.automaton = distinct_automaton(rules, self.program, self.automaton, self.tables, self.by_id_only,
                                                 limits)
+        self.calls_ahead = LAZY_CALLS if self.program.lazy else 0
         self._budget = min(FIRST_BUDGET, limits.max_automaton_bytes)
         self._held: list[ref[Held]] = []
         self._looks = 0

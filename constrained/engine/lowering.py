@@ -52,6 +52,9 @@ def lower(
             return _finish(net, limits, unspellable, budgets)
     except NetworkTooLarge:
         raise GrammarLimitError("max_positions", limits.max_positions, "the grammar is too large") from None
+    except _SeesAll:  # still: what is lazy cannot be written out
+        raise GrammarError("NotFollowedBy or left recursion stands beside an automaton that is built as it is met",
+                           hint="of a JSON schema, leave out the multipleOf or format that needs one") from None
 
 
 class _SeesAll(Exception):
@@ -91,6 +94,10 @@ def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: 
         mark_budgets(net, before)
     guards = guard_tables(net, limits) if net.guard_dfas else None
     program = Program(net)  # takes the network's arrays
+    for _, source, _ in program.lazy:
+        if not unspellable.isdisjoint(source.alphabet):
+            raise GrammarError("an automaton that is built as it is met needs bytes that this vocabulary cannot spell",
+                               hint="of a JSON schema, leave out the multipleOf or format that needs it")
     if guards is not None:
         if not guards.has_text(program.start):
             raise UnsatisfiableGrammarError("no text fits the grammar: what may follow is what must not follow",

@@ -96,7 +96,7 @@ class GrammarMatcher:
             raise ConstrainedError("override_stop_tokens is empty: the text could never end",
                                    hint="name a stop token, or set terminate_without_stop_token=True")
         self._without_stop = terminate_without_stop_token
-        self._calls = 0
+        self._calls = compiled.calls_ahead
         self._tracked: tuple[CaptureTracker, list[Step], list[CaptureSpan]] | None = None
         compiled.matcher_begins()
         self._state: int = self._auto.start()
@@ -460,7 +460,7 @@ class GrammarMatcher:
             self._look_at_memory()
 
     def _look_at_memory(self) -> None:
-        self._calls = 0
+        self._calls = self._compiled.calls_ahead
         if self._compiled.renew_if_full():
             self._fresh()
 

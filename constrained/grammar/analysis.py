@@ -29,6 +29,7 @@ from .ir import (
     Unordered,
     children,
 )
+from .lazy import LazyDfa
 from .unfolded import unfolded
 
 __all__ = ["GrammarReport", "analyse", "require_productive"]
@@ -129,6 +130,8 @@ def _is_productive(node: Expr) -> bool:
         return node.exclude or bool(node.tokens)
     if isinstance(node, AnyTextUntil):
         return bool(node.stops) if node.consume else b"" not in node.stops
+    if isinstance(node, LazyDfa):
+        return True  # from each of its states a text leads to an end
     if isinstance(node, ByteDfa):
         return _dfa_accepts_something(node)
     if isinstance(node, TokenBudget):

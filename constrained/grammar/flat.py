@@ -29,6 +29,7 @@ from constrained.grammar.ir import (
     Unordered,
     children,
 )
+from constrained.grammar.lazy import LazyDfa
 
 __all__ = ["from_flat", "to_flat"]
 
@@ -93,6 +94,8 @@ def _entry(node: Expr, parts: tuple[int, ...]) -> tuple[Any, ...]:
         return ("not-followed-by", node.dfa.transitions, tuple(sorted(node.dfa.accepting)), tuple(sorted(node.at_end)))
     if isinstance(node, TokenBudget):
         return ("token-budget", _entry(node.text, ()), node.maximum)
+    if isinstance(node, LazyDfa):
+        return ("lazy", node.source)
     assert isinstance(node, ByteDfa)
     return ("dfa", node.transitions, tuple(sorted(node.accepting)))
 
@@ -138,6 +141,8 @@ def from_flat(flat: Flat) -> RuleSet:
             inner = entry[1]
             nodes.append(TokenBudget(AnyTextUntil(*inner[1:]) if inner[0] == "until"
                                      else ByteDfa(inner[1], frozenset(inner[2])), entry[2]))
+        elif tag == "lazy":
+            nodes.append(LazyDfa(entry[1]))
         else:
             nodes.append(ByteDfa(entry[1], frozenset(entry[2])))
     return RuleSet({name: nodes[number] for name, number in heads}, root)

@@ -30,6 +30,7 @@ from .ir import (
     Unordered,
     children,
 )
+from .lazy import LazyDfa
 from .unfolded import unfolded
 
 __all__ = ["rule_names", "show"]
@@ -203,6 +204,8 @@ def _leaf(expr: Expr) -> str:
     if isinstance(expr, TokenBudget):
         inner = _leaf(expr.text)  # one level deep
         return f"TokenBudget(maximum={expr.maximum}, {inner.partition('(')[2]}"
+    if isinstance(expr, LazyDfa):
+        return f"LazyDfa({expr.source!r})"
     name, dfa = ("NotFollowedBy", expr.dfa) if isinstance(expr, NotFollowedBy) else ("ByteDfa", expr)
     assert isinstance(dfa, ByteDfa)
     arguments = [f"states={len(dfa.transitions)}", f"accepting=({', '.join(map(str, sorted(dfa.accepting)))})"]

@@ -15,7 +15,7 @@ __all__ = ["COMPILED_MODULES", "is_compiled", "uncompiled_modules"]
 _HERE = (
     "annexes", "automaton", "beside", "blocks", "class_trie", "counted_products", "dets", "dfa_tables", "distance",
     "exit_groups", "found_tokens", "guard_holes", "guard_survey", "guard_tables", "hashing", "hole_regions", "holes",
-    "inlining", "int_rows", "literals", "logits",
+    "inlining", "int_rows", "lazy_positions", "literals", "logits",
     "mask_store", "mask_walk", "memo", "memory", "network", "nodes", "partition", "pending", "position_sets",
     "program", "region_tokens", "regions", "registers", "rule_writer", "set_loops", "shortest", "signatures",
     "stacks", "token_automaton", "token_budgets", "token_step", "token_trie", "token_walk", "unions",

@@ -6,6 +6,7 @@ from constrained.kernel.memory cimport grow_int
 cdef class Annex
 cdef class BlockAnnex(Annex)
 cdef class WordAnnex(Annex)
+cdef class LazyAnnex(Annex)
 cdef int NO_END
 cdef long long FAR
 
@@ -13,6 +14,7 @@ cdef class Annex:
     cdef int size
     cdef int edges
     cdef Block block
+    cdef object source
     cdef unsigned int alone[8]
     cdef int measure(self) except -1
     cdef int write_door(self, int* a, int* b, int* to, int at, int base, int end) noexcept
@@ -47,3 +49,7 @@ cdef class WordAnnex(Annex):
     cdef void _plan(self, int n) noexcept
     cdef int _shared(self, int i, int j, int depth, int most) noexcept
     cdef int _fork(self, int entry, int* a, int* b, int* to, int at, int base, int end) noexcept
+
+@cython.final
+cdef class LazyAnnex(Annex):
+    cdef tuple ranges

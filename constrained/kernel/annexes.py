@@ -10,6 +10,7 @@ epsilon leads past the door.
 
 ``BlockAnnex``   a ``kernel.blocks`` block, with or without a counter of characters
 ``WordAnnex``    a list of words, as a trie
+``LazyAnnex``    an automaton of which nothing is written but the door: see ``kernel.lazy_positions``
 
 Cost: 3 ns an edge; nothing is written that cannot be completed.
 """
@@ -42,6 +43,7 @@ class Annex:
         def __new__(cls, *args):
             self = object.__new__(cls)
             self.size = self.edges = self.n_rows = self.n_entries = 0
+            self.source = None
             self.block = self.rows = self.row_of = self.offsets = None
             self.entry_lo = self.entry_hi = self.entry_depth = self.entry_length = self.entry_at = None
             self.entry_child = self.entry_best = None
@@ -477,3 +479,36 @@ class WordAnnex(Annex):
             region[p] = 0
             p += 1
         return at
+
+
+@cython.final
+@cython.cclass
+class LazyAnnex(Annex):
+    """The automaton of ``source`` (``grammar.lazy.LazySource``). Of where its edges lead only the source knows: -1."""
+
+    def __init__(self, source):
+        byte: cython.int
+        self.source = source
+        self.ranges = source.reads(source.start())
+        self.size = 0
+        self.edges = cython.cast(cython.int, len(self.ranges))
+        for byte in source.alphabet:
+            self.alone[byte >> 5] |= cython.cast(cython.uint, 1) << (byte & 31)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def measure(self) -> cython.int:
+        rest = self.source.left(self.source.start())
+        return rest if rest < NO_END else NO_END - 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def write_door(self, a: cython.p_int, b: cython.p_int, to: cython.p_int, at: cython.int, base: cython.int,
+                   end: cython.int) -> cython.int:
+        k: cython.int = at
+        for first, last in self.ranges:
+            a[k] = first
+            b[k] = last
+            to[k] = -1
+            k += 1
+        return k

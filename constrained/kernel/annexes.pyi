@@ -1,3 +1,5 @@
+from typing import Any
+
 from constrained.kernel.blocks import Block
 
 class Annex: ...
@@ -7,3 +9,6 @@ class BlockAnnex(Annex):
 
 class WordAnnex(Annex):
     def __init__(self, words: list[bytes]) -> None: ...
+
+class LazyAnnex(Annex):
+    def __init__(self, source: Any) -> None: ...

@@ -102,6 +102,7 @@ class Dets(PositionSets):
         j: cython.int
         p: cython.int
         b: cython.int
+        t: cython.int
         n: cython.int = 0
         row: cython.int = self.d_row[d]
         if row < 0:
@@ -122,8 +123,13 @@ class Dets(PositionSets):
             p = self.d_pool[self.d_off[d] + i]
             for j in range(self.p_off[4 * p], self.p_off[4 * p + 1]):
                 if self.e_a[j] <= b and b <= self.e_b[j]:
+                    t = self.e_to[j]
+                    if t < 0:
+                        t = self.lazy_step(p, b)
+                        if t == 0:
+                            continue
                     self.need_buf(n + 1)
-                    self.buf[n] = self.e_to[j]
+                    self.buf[n] = t
                     n += 1
         if n > 0:
             n = self.closure(n)
@@ -158,7 +164,7 @@ class Dets(PositionSets):
                 if self.d_rows[k] < 0:
                     if t < 0:  # another edge may read the same bytes, so it is asked for by class
                         t = self.det_step(d, self.cls[b])
-                        if self._overlap(p):
+                        if self.e_to[i] < 0 or self._overlap(p):
                             t = -1
                     else:
                         self.d_rows[k] = t

@@ -78,16 +78,16 @@ def _push(a: Stacks, node: cython.int) -> cython.int:
 
 @cython.cfunc
 @cython.nogil
-@cython.exceptval(check=False)
+@cython.exceptval(-1, check=False)
 def _element_minimum(a: Stacks, d: cython.int, c: cython.int) -> cython.longlong:
     """Fewest bytes until the element's rule ends. An element inside a loop goes round at least once more."""
     loop: cython.int = a.d_loop[d]
     rounds: cython.longlong
     total: cython.longlong
     if loop < 0:
-        return a.d_min[d]
+        return a.det_minimum(d)
     if a.l_rule[loop] == BUDGET:
-        return a.d_min[d]
+        return a.det_minimum(d)
     if a.l_rule[loop] == GUARD:
         return 0  # the rest is its node's; a lower bound, for the guard may kill the shortest way
     if a.l_rule[loop] < 0:

@@ -72,7 +72,7 @@ class Literals:
         j: cython.int
         p: cython.int
         b: cython.int = -1
-        if self.a.d_len[d] > FEW_POSITIONS:
+        if self.a.d_len[d] > FEW_POSITIONS or self.a.d_flags[d] & 32:
             return False
         for i in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d]):
             p = self.a.d_pool[i]
@@ -89,8 +89,8 @@ class Literals:
         """Whether position ``p`` reads one byte and does nothing else."""
         at: cython.int = self.a.p_off[4 * p]
         return (at + 1 == self.a.p_off[4 * p + 1] and at + 1 == self.a.p_off[4 * p + 4]
-                and self.a.e_a[at] == self.a.e_b[at] and self.a.p_loop[p] < 0 and not self.a.p_accept[p]
-                and self.a.p_region[p] == 0)
+                and self.a.e_a[at] == self.a.e_b[at] and self.a.e_to[at] >= 0 and self.a.p_loop[p] < 0
+                and not self.a.p_accept[p] and self.a.p_region[p] == 0)
 
     @cython.cfunc
     @cython.nogil

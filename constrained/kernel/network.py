@@ -344,9 +344,20 @@ class Network:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def forget_spans(self) -> cython.int:
-        """From here on, no position is part of a block."""
-        self.n_spans = 0
-        self.blocks = []
+        """From here on, no position is part of a block; the doors of annexes stay."""
+        i: cython.int
+        n: cython.int = 0
+        for i in range(self.n_spans):
+            if self.sp_top[i] == -2:
+                self.sp_base[n] = self.sp_base[i]
+                self.sp_size[n] = self.sp_size[i]
+                self.sp_end[n] = self.sp_end[i]
+                self.sp_top[n] = -2
+                self.blocks[n] = self.blocks[i]
+                self.head[4 * self.sp_base[n]] = -2 - n
+                n += 1
+        self.n_spans = n
+        del self.blocks[n:]
         return 0
 
     @cython.cfunc

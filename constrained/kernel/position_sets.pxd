@@ -1,5 +1,6 @@
 cimport cython
 
+from constrained.kernel.lazy_positions cimport LazyPositions
 from constrained.kernel.program cimport Program
 
 cdef int END_DET
@@ -8,9 +9,7 @@ cdef long long FAR
 cdef int GUARD
 cdef int BUDGET
 
-cdef class PositionSets:
-    cdef readonly Program program
-    cdef int n_positions
+cdef class PositionSets(LazyPositions):
     cdef int n_rules
     cdef int n_loops
     cdef int n_classes
@@ -21,13 +20,6 @@ cdef class PositionSets:
     cdef int d_pool_cap
     cdef int d_table_size
     cdef int buf_cap
-    cdef int* p_off
-    cdef int* e_a
-    cdef int* e_b
-    cdef int* e_to
-    cdef int* p_accept
-    cdef int* p_loop
-    cdef int* p_region
     cdef int* r_start
     cdef int* r_order
     cdef int* l_pos
@@ -45,12 +37,10 @@ cdef class PositionSets:
     cdef int* i_cheap
     cdef int* cls
     cdef int* cls_rep
-    cdef long long* p_min
     cdef long long* r_min
     cdef int* l_det
     cdef int* l_next_det
     cdef int* r_det
-    cdef int* mark
     cdef int* d_off
     cdef int* d_len
     cdef int* d_flags
@@ -79,6 +69,8 @@ cdef class PositionSets:
     cdef int _need_det(self, int n) except -1 nogil
     @cython.final
     cdef int _rehash_dets(self) except -1 nogil
+    @cython.final
+    cdef long long det_minimum(self, int d) except -1 nogil
     @cython.final
     cdef int core_of(self, int d) except -1 nogil
     @cython.final

@@ -2,14 +2,12 @@
 """Interned sets of positions of one lowered grammar.
 
 Data
-    position   a point of a rule, with edges: bytes ``lo..hi``, epsilon, call of a rule, token set; or a loop, a guard
-               or a text with a budget. Made by ``engine.lowering``, laid out as ``kernel.program`` says; immutable.
-               1 is END, 2 is HOLE.
+    position   see ``kernel.lazy_positions``, the layer below
     det        an interned, sorted, epsilon-closed set of positions that share one stack below them:
                ``d_pool[d_off[d] .. + d_len[d]]``. 0 is the empty one. ``d_flags``: 1 it accepts (its rule may end),
-               2 reads bytes, 4 calls rules, 8 reads token sets, 16 stands at a loop. ``d_core``: the subset with
-               edges, -1 while unknown; ``d_loop``: the loop that it is, or -1; ``d_min``: fewest bytes to the rule's
-               end.
+               2 reads bytes, 4 calls rules, 8 reads token sets, 16 stands at a loop, 32 has edges to positions that
+               are made when they are asked for. ``d_core``: the subset with edges, -1 while unknown; ``d_loop``: the
+               loop that it is, or -1; ``d_min``: fewest bytes to the rule's end, see ``det_minimum``.
     buf        scratch: positions on their way to become a det.
 
 What bytes do with dets is the next layer, ``kernel.dets``, which also owns what this one sets to "unknown" there.
@@ -25,10 +23,12 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import mix, sort_ints
+    from cython.cimports.constrained.kernel.lazy_positions import LazyPositions
     from cython.cimports.constrained.kernel.memory import drop_int, drop_long, grow_int, grow_long, out_of_memory
     from cython.cimports.constrained.kernel.program import Program
 else:
     from constrained.kernel.hashing import mix, sort_ints
+    from constrained.kernel.lazy_positions import LazyPositions
     from constrained.kernel.memory import drop_int, drop_long, grow_int, grow_long, out_of_memory
 
 END_DET = cython.declare(cython.int, 1)
@@ -39,7 +39,7 @@ BUDGET = cython.declare(cython.int, -5)
 
 
 @cython.cclass
-class PositionSets:
+class PositionSets(LazyPositions):
     """The sets of one lowered grammar. See the module docstring."""
 
     if cython.compiled:
@@ -50,13 +50,12 @@ class PositionSets:
             drop_int(self.l_det)
             drop_int(self.l_next_det)
             drop_int(self.r_det)
-            drop_int(self.mark)
             drop_int(self.buf)
 
     else:
 
         def __new__(cls, *args):
-            self = object.__new__(cls)
+            self = LazyPositions.__new__(cls)
             for name in _COUNTERS:
                 setattr(self, name, 0)
             for name in _POINTERS:
@@ -67,20 +66,10 @@ class PositionSets:
     @cython.exceptval(-1, check=False)
     def load_program(self, program: Program) -> cython.int:
         """Read the program's arrays where they are."""
-        i: cython.int
-        self.program = program
-        self.n_positions = program.n_positions
+        self.load_positions(program)
         self.n_rules = program.n_rules
         self.n_loops = program.n_loops
         self.n_classes = program.n_classes
-        self.p_off = program.p_off
-        self.e_a = program.e_a
-        self.e_b = program.e_b
-        self.e_to = program.e_to
-        self.p_accept = program.p_accept
-        self.p_loop = program.p_loop
-        self.p_region = program.p_region
-        self.p_min = program.p_min
         self.r_start = program.r_start
         self.r_order = program.r_order
         self.r_min = program.r_min
@@ -99,14 +88,11 @@ class PositionSets:
         self.i_cheap = program.i_cheap
         self.cls = program.cls
         self.cls_rep = program.cls_rep
-        self.mark = grow_int(self.mark, self.n_positions + 1)
         self.l_det = grow_int(self.l_det, self.n_loops + 1)
         self.l_next_det = grow_int(self.l_next_det, self.n_loops + 1)
         self.r_det = grow_int(self.r_det, self.n_rules + 1)
-        if not (self.mark and self.l_det and self.l_next_det and self.r_det):
+        if not (self.l_det and self.l_next_det and self.r_det):
             out_of_memory()
-        for i in range(self.n_positions):
-            self.mark[i] = 0
         self.generation = 0
         return 0
 
@@ -136,6 +122,7 @@ class PositionSets:
         """Begin an epoch: the empty det, END and HOLE are all there is."""
         i: cython.int
         self._drop_sets()
+        self.forget_lazy()
         self.d_count = 0
         self.d_pool_len = 0
         self.d_table_size = 256
@@ -162,7 +149,8 @@ class PositionSets:
     @cython.exceptval(check=False)
     def bytes_of_sets(self) -> cython.longlong:
         """Bytes held by the tables, capacity counted; those as large as the program are not."""
-        return 4 * (12 * cython.cast(cython.longlong, self.d_cap) + self.d_pool_cap + self.d_table_size)
+        return (4 * (12 * cython.cast(cython.longlong, self.d_cap) + self.d_pool_cap + self.d_table_size)
+                + self.bytes_of_lazy())
 
     # ---- interning ---------------------------------------------------------------------------------------
 
@@ -266,6 +254,8 @@ class PositionSets:
                 flags |= 1
             if self.p_off[4 * p] != self.p_off[4 * p + 1]:
                 flags |= 2
+                if self.e_to[self.p_off[4 * p]] < 0:
+                    flags |= 32
             if self.p_off[4 * p + 2] != self.p_off[4 * p + 3]:
                 flags |= 4
             if self.p_off[4 * p + 3] != self.p_off[4 * p + 4]:
@@ -347,6 +337,26 @@ class PositionSets:
             self.d_table[j] = d
         return 0
 
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def det_minimum(self, d: cython.int) -> cython.longlong:
+        """``d_min``, which is below 0 until it is asked for where a position was made when it was met."""
+        i: cython.int
+        p: cython.int
+        least: cython.longlong = FAR
+        if self.d_min[d] >= 0:
+            return self.d_min[d]
+        for i in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
+            p = self.d_pool[i]
+            if self.p_min[p] < 0:
+                self.lazy_minimum(p)
+            if self.p_min[p] < least:
+                least = self.p_min[p]
+        self.d_min[d] = least
+        return least
+
     # ---- sets that have a name ---------------------------------------------------------------------------
 
     @cython.final
@@ -409,9 +419,9 @@ class PositionSets:
 
 # Uncompiled, attributes do not exist until they are set; compiled, position_sets.pxd declares them.
 _COUNTERS = """
-n_positions n_rules n_loops n_classes generation d_count d_cap d_pool_len d_pool_cap d_table_size buf_cap
+n_rules n_loops n_classes generation d_count d_cap d_pool_len d_pool_cap d_table_size buf_cap
 """.split()
 _POINTERS = """
-l_det l_next_det r_det mark d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_min d_pool d_table
+l_det l_next_det r_det d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_min d_pool d_table
 buf
 """.split()

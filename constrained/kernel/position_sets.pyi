@@ -1,5 +1,3 @@
-from constrained.kernel.program import Program
+from constrained.kernel.lazy_positions import LazyPositions
 
-class PositionSets:
-    @property
-    def program(self) -> Program: ...
+class PositionSets(LazyPositions): ...

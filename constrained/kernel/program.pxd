@@ -18,6 +18,7 @@ cdef class Program:
     cdef readonly list token_sets
     cdef readonly list regions
     cdef readonly object guards
+    cdef readonly list lazy
     cdef int* p_off
     cdef int* e_a
     cdef int* e_b

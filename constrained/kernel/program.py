@@ -20,7 +20,8 @@ A guard (GUARD) is a loop without rounds: ``l_min`` is the pending id it starts 
 A position of a text with a token budget (BUDGET) has its byte edges as any other, and is a loop beside:
 ``l_max`` is the budget, ``l_sep`` how many bytes the text needs from here at least (see ``engine.budgets``).
 
-Positions 1 and 2 are END and HOLE; they have no edges. Those of annexes (``kernel.annexes``) come last. The arrays
+Positions 1 and 2 are END and HOLE; they have no edges. Those of annexes (``kernel.annexes``) come last. ``lazy`` lists
+the automata that are built as they are met (``kernel.lazy_positions``): door, source, position behind them. The arrays
 belong to the program and never change, so an automaton reads them where they are. What explanations need is read in
 Python as a copy: an ``array("i")``.
 Cost: 10 ns a position and edge.
@@ -114,6 +115,7 @@ class Program:
         self.token_sets = net.token_sets
         self.regions = net.regions
         self.guards = None
+        self.lazy = []
         self._allocate(net, self._place_annexes(net))
         self._positions(net)
         self._loops(net)
@@ -148,6 +150,11 @@ class Program:
         number: cython.int
         n: cython.int = self.n_positions
         at: cython.int = self.p_off[4 * net.n]
+        for k in range(net.n_spans):
+            if net.sp_top[k] == -2 and self.p_min[net.sp_base[k]] < NO_WAY:
+                annex = net.blocks[k]
+                if annex.source is not None:
+                    self.lazy.append((net.sp_base[k], annex.source, net.sp_end[k]))
         if n == net.n:
             return 0
         self.p_accept = grow_int(self.p_accept, n)

@@ -15,6 +15,7 @@ class Program:
     token_sets: list[frozenset[int]]
     regions: list[bytes]
     guards: Any
+    lazy: list[tuple[int, Any, int]]
     @property
     def position_rule(self) -> array[int]: ...
     @property

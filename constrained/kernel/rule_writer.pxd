@@ -1,6 +1,6 @@
 cimport cython
 
-from constrained.kernel.annexes cimport Annex, BlockAnnex, WordAnnex
+from constrained.kernel.annexes cimport Annex, BlockAnnex, LazyAnnex, WordAnnex
 from constrained.kernel.blocks cimport Block, block_of_character, block_of_keys, block_of_rows
 from constrained.kernel.counted_products cimport CountedProduct
 from constrained.kernel.inlining cimport Rule, RuleTable
@@ -23,6 +23,7 @@ cdef int COUNTED_DFA
 cdef int KEY_DFA
 cdef int GRAPH
 cdef int COUNTED_GRAPH
+cdef int LAZY_DFA
 cdef int WORDS_APART
 cdef int WORDS_WEIGHT
 cdef int UNROLL_POSITIONS
@@ -51,6 +52,7 @@ cdef class RuleWriter:
     cdef int _counted_dfa(self, object node, int start, int end, int origin) except -1
     cdef int _block_apart(self, Block block, int boundary, int least, int top, bint endless, int start, int end, int origin) except -1
     cdef int _key_dfa(self, ByteDfa node, int start, int end, int origin) except -1
+    cdef int _lazy_dfa(self, object node, int start, int end, int origin) except -1
     cdef int _graph(self, object node, int start, int end, int origin) except -1
     cdef int _counted_graph(self, CountedProduct product, tuple labels, int start, int end, int origin) except -1
     cdef int _words_apart(self, list words, int start, int end, int origin) except -1

@@ -20,7 +20,7 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.annexes import Annex, BlockAnnex, WordAnnex
+    from cython.cimports.constrained.kernel.annexes import Annex, BlockAnnex, LazyAnnex, WordAnnex
     from cython.cimports.constrained.kernel.blocks import Block, block_of_character, block_of_keys, block_of_rows
     from cython.cimports.constrained.kernel.counted_products import CountedProduct
     from cython.cimports.constrained.kernel.inlining import Rule, RuleTable
@@ -40,7 +40,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.regions import mark_region
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.annexes import Annex, BlockAnnex, WordAnnex
+    from constrained.kernel.annexes import Annex, BlockAnnex, LazyAnnex, WordAnnex
     from constrained.kernel.blocks import Block, block_of_character, block_of_keys, block_of_rows
     from constrained.kernel.counted_products import CountedProduct
     from constrained.kernel.inlining import Rule, RuleTable
@@ -73,6 +73,7 @@ COUNTED_DFA = cython.declare(cython.int, 9)
 KEY_DFA = cython.declare(cython.int, 10)
 GRAPH = cython.declare(cython.int, 12)
 COUNTED_GRAPH = cython.declare(cython.int, 13)
+LAZY_DFA = cython.declare(cython.int, 14)
 
 UNROLL_POSITIONS = cython.declare(cython.int, 20)
 """A counted repetition is unrolled up to this many leaves in all."""
@@ -324,6 +325,8 @@ class RuleWriter:
                 self._graph(node, start, end, origin)
             elif kind == COUNTED_GRAPH:
                 self._counted_graph(node.product, node.labels, start, end, origin)
+            elif kind == LAZY_DFA:
+                self._lazy_dfa(node, start, end, origin)
             else:
                 self.other(node, start, end, origin)
         return 0
@@ -391,6 +394,16 @@ class RuleWriter:
         if self.annexes:
             return self._block_apart(block, 0, 0, 0, False, start, end, origin)
         return block.write(self.net, start, end, origin)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _lazy_dfa(self, node, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
+        """Always apart: there is nothing to write out."""
+        source: object = node.source
+        if source.accepts(source.start()):
+            self.net.add_edge(start, 1, 0, 0, end)
+        annex: Annex = LazyAnnex(source)
+        return self.net.add_annex(start, end, annex, 0, origin)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)

@@ -225,7 +225,7 @@ class TokenAutomaton(MaskWalk):
                     for i in range(8):
                         self.first[i] = 0
                     self.a.first_classes(node, self.first)
-                    if self.a.guard_loop >= 0 or self.a.budgets:
+                    if self.a.guard_loop >= 0 or self.a.budgets or self.a.has_lazy:
                         self._drop_dead_classes(node)
                     k = -1
                     for i in range(8):
@@ -271,7 +271,7 @@ class TokenAutomaton(MaskWalk):
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _drop_dead_classes(self, node: cython.int) -> cython.int:
-        """Clear in ``first`` the byte classes after which a guard, or a budget, leaves nothing."""
+        """Clear in ``first`` the byte classes after which a guard, a budget or a lazy automaton leaves nothing."""
         k: cython.int
         for k in range(self.a.n_classes):
             if (self.first[k >> 5] >> (k & 31)) & 1 and self.a.step(self.a.row_of(node), k) == 0:
@@ -359,7 +359,8 @@ class TokenAutomaton(MaskWalk):
             node = self.node_of(handle)
             for i in range(self.a.n_off[node], self.a.n_off[node] + self.a.n_len[node]):
                 d = self.a.el_d[i]
-                positions = [self.a.d_pool[j] for j in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d])]
+                positions = [self.a.door_of(self.a.d_pool[j])
+                             for j in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d])]
                 found.append((positions, self.a.el_c[i], self.handle_of(self.a.el_n[i])))
         return found
 
@@ -380,7 +381,7 @@ class TokenAutomaton(MaskWalk):
                         if d == self.a.guard_det:
                             waiting.append(self.a.exp[self.a.n_exp[node] + 5 * i + 1])
                             continue
-                        found.append([self.a.d_pool[j]
+                        found.append([self.a.door_of(self.a.d_pool[j])
                                       for j in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d])])
             return found
         except BaseException:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from constrained.frontends.json_schema.format_data import DATA
 from constrained.frontends.json_schema.format_tables import unpacked
 from constrained.frontends.json_schema.formats_idn import idn_hostname
+from constrained.frontends.json_schema.formats_more import More, more_of
 from constrained.frontends.json_schema.formats_regex import ecma_pattern
 from constrained.limits import Limits
 from constrained.regex.builder import alternation
@@ -24,16 +25,20 @@ from constrained.regex.parse_python import parse_python
 from constrained.regex.rewrite import simplify
 from constrained.regex.syntax import Node
 
-__all__ = ["FORMATS", "LENGTHS", "RELAXED", "RESTRICTED", "format_language", "latest_alike", "tabled", "withheld"]
+__all__ = ["FORMATS", "LENGTHS", "RELAXED", "RESTRICTED", "format_language", "latest_alike", "more", "tabled",
+           "withheld"]
 
 #: Valid strings that are not offered, by format.
 RESTRICTED = {
     "date-time": "a leap second is offered only with offsets of whole quarters of an hour",
     "time": "a leap second is offered only with offsets of whole quarters of an hour",
-    "hostname": "punycode labels (xn--...) are not offered from draft 7 on",
-    "idn-hostname": "punycode labels (xn--...), two hyphens together, marks that compose with the letter before them "
-                    "and two combining marks in a row are not offered, nor more than ten labels, nor ASCII names of "
-                    "more than four labels in which several are long",
+    "hostname": "from draft 7 on: A-labels (xn--...) in upper case, behind more than two other labels, of more than 50 "
+                "characters, or in a name of more than 125 are offered in part; so are zero-width non-joiners in them, "
+                "and all of them beside another pattern or a minLength",
+    "idn-hostname": "two hyphens together, marks that compose with the letter before them and two combining marks in a "
+                    "row are not offered, nor more than ten labels, nor ASCII names of more than four labels in which "
+                    "several are long; of A-labels (xn--...) what hostname does not offer, and those beside labels "
+                    "that are not ASCII",
     "regex": "groups nest at most three deep, not inside look-arounds; ranges other than of digits or letters, and "
              "counts of more than two digits are not offered; a group with a name is the only one of a plain pattern, "
              "and is referred to only if it stands first and its name is a letter",
@@ -225,6 +230,13 @@ def tabled() -> Iterator[tuple[str, Dfa]]:
 def latest_alike(name: str, draft: str) -> str:
     """The latest draft that means by format ``name`` what ``draft`` does."""
     return draft if (name, draft.removeprefix("draft")) in _OLDER else "2020-12"
+
+
+def more(name: str, draft: str = "2020-12") -> More | None:
+    """What format ``name`` has beyond what ``format_language`` says of it; None where that is all."""
+    if withheld(name, draft) is None:
+        return None
+    return more_of(name, _hostname(reserved=True), _DATE)
 
 
 def withheld(name: str, draft: str = "2020-12") -> str | None:

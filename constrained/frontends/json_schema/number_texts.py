@@ -13,6 +13,7 @@ from __future__ import annotations
 from decimal import Decimal
 from functools import cache, lru_cache
 
+from constrained.errors import GrammarLimitError
 from constrained.frontends.json_schema.digits import (
     DIGIT,
     NOT_ZERO,
@@ -27,6 +28,7 @@ from constrained.frontends.json_schema.digits import (
 )
 from constrained.frontends.json_schema.multiples import EXPONENTS, MANTISSA_DIGITS, multiples
 from constrained.frontends.json_schema.multiples_fast import multiple_expression
+from constrained.frontends.json_schema.multiples_lazy import lazy_multiples
 from constrained.frontends.json_schema.numbers import NumberShape
 from constrained.frontends.regex import byte_dfa, plain_expression
 from constrained.grammar.ir import Choice, Expr
@@ -68,12 +70,26 @@ def number_expression(shape: NumberShape, digits: int, integer_as_float: bool, l
         return None if tree is None else plain_expression(tree)
     step = shape.step()
     if step is not None and not shape.excluded and not shape.not_multiple_of:
-        found = multiple_expression(step, shape.lower, shape.lower_open, shape.upper, shape.upper_open,
-                                    integer_as_float or not shape.integer, limits)
-        if found is not None:
+        bounds = (shape.lower, shape.lower_open, shape.upper, shape.upper_open)
+        fractions = integer_as_float or not shape.integer
+        try:
+            found = multiple_expression(step, *bounds, fractions, limits)
+            if found is not None:
+                return found
+            dfa = number_dfa(shape, integer_as_float, limits)
+        except GrammarLimitError:
+            found = lazy_multiples(step, *bounds, fractions, lambda value: _one_number(value, digits))
+            if found is None:
+                raise
             return found
-    dfa = number_dfa(shape, integer_as_float, limits)
+    else:
+        dfa = number_dfa(shape, integer_as_float, limits)
     return byte_dfa(dfa, limits) if dfa.accepting else None
+
+
+def _one_number(value: Decimal, digits: int) -> Expr | None:
+    tree = number_tree(NumberShape(False, value, False, value), digits, True)
+    return None if tree is None else plain_expression(tree)
 
 
 def _long_integers(shape: NumberShape, integer_as_float: bool, limits: Limits) -> Expr:

@@ -17,12 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from constrained.errors import GrammarLimitError
 from constrained.frontends.json_schema.counted_patterns import counted_graph
 from constrained.frontends.json_schema.free_keys import other_keys
 from constrained.frontends.json_schema.lengths import lengths_ahead, sought_character, with_lengths
 from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.spelling import (
     canonical_spellings,
     joined_surrogates,
@@ -45,6 +47,9 @@ from constrained.regex.rewrite import has_assertions, is_nothing
 from constrained.regex.syntax import CharSet, Node
 from constrained.regex.syntax import Repeat as TreeRepeat
 
+if TYPE_CHECKING:
+    from constrained.frontends.json_schema.formats_more import More
+
 __all__ = ["ANY_STRING", "NOTHING", "Language", "StringShape", "named_format", "pattern_language"]
 
 #: What matches no text.
@@ -63,13 +68,19 @@ _WRITTEN = 500_000
 
 
 class Language:
-    """A regular set of strings with an identity. ``tree``: its full matches; None where only an automaton says it."""
+    """A regular set of strings with an identity. ``tree``: its full matches; None where only an automaton says it.
 
-    __slots__ = ("_accepted", "_dfa", "_looks_around", "_opposite", "_program", "name", "tree")
+    ``more``, of a format: strings beyond the tree or automaton that a grammar can write and a text can be asked for,
+    and an automaton of all of these and perhaps others (``formats.More``).
+    """
 
-    def __init__(self, name: str, tree: Node | None, dfa: Dfa | None = None, opposite: Language | None = None) -> None:
+    __slots__ = ("_accepted", "_dfa", "_looks_around", "_opposite", "_program", "more", "name", "tree")
+
+    def __init__(self, name: str, tree: Node | None, dfa: Dfa | None = None, opposite: Language | None = None,
+                 more: More | None = None) -> None:
         self.name = name
         self.tree = tree
+        self.more = more
         self._dfa = dfa
         self._opposite = opposite
         self._program: tuple[list[Op], int] | None = None
@@ -80,7 +91,7 @@ class Language:
         """Whether ``text`` is in the language; answers are kept. Raises GrammarLimitError."""
         known = self._accepted.get(text)
         if known is None:
-            known = self._accepts(text, limits)
+            known = (self.more is not None and self.more.accepts(text)) or self._accepts(text, limits)
             if len(self._accepted) < _ANSWERS:
                 self._accepted[text] = known
         return known
@@ -109,13 +120,23 @@ class Language:
                 found = determinise(self.tree, limits, self.name)
             else:
                 assert self._opposite is not None
-                found = automata.complement(self._opposite.dfa(limits))
+                found = automata.complement(self._opposite.widest(limits))
             self._dfa = minimise(found) if len(found.rows) * len(found.classes) <= _MINIMISED else found
         return self._dfa
 
+    def widest(self, limits: Limits) -> Dfa:
+        """An automaton of all of the language, and of more where ``more`` cannot be told apart."""
+        return self.dfa(limits) if self.more is None or self.more.beyond is None else self.more.beyond()
+
     def opposite(self) -> Language:
-        """All strings that are not in this language. The opposite of the opposite is this object."""
+        """All strings that are not in this language. The opposite of the opposite is this object.
+
+        Raises NotEnforced where the language is not known exactly.
+        """
         if self._opposite is None:
+            if self.more is not None and self.more.beyond is None:
+                raise NotEnforced(f"which strings are not of the {self.name} is not known exactly",
+                                  "negate a pattern of your own instead")
             self._opposite = Language(f"not {self.name}", None, opposite=self)
         return self._opposite
 
@@ -164,13 +185,13 @@ def named_format(name: str, draft: str = "2020-12") -> Language | None:
 
     Drafts that mean the same share the language.
     """
-    from constrained.frontends.json_schema.formats import format_language, latest_alike  # many tables
+    from constrained.frontends.json_schema.formats import format_language, latest_alike, more  # many tables
 
     latest = latest_alike(name, draft)
     if latest != draft:
         return named_format(name, latest)
     tree, dfa = format_language(name, draft)
-    return None if tree is None and dfa is None else Language(f"format {name}", tree, dfa)
+    return None if tree is None and dfa is None else Language(f"format {name}", tree, dfa, more=more(name, draft))
 
 
 def _format_lengths(name: str) -> tuple[int, int | None]:
@@ -374,6 +395,9 @@ def _expression(shape: StringShape, escapes: str, limits: Limits) -> Expr:
             shape = replace(shape, excluded=frozenset([
                 text for text in shape.excluded if all(one.accepts(text, limits) for one in shape.languages)]))
         body = _of_languages(shape, escapes, limits)
+        more = _beyond_automata(shape)
+        if more is not None:
+            return Sequence((_QUOTE, more if body is None else Choice((Sequence((body, _QUOTE)), more))))
     elif not shape.excluded:
         body = _of_length(shape.minimum, shape.maximum, escapes)
     elif shape.minimum == 0 and shape.maximum is None:
@@ -381,6 +405,14 @@ def _expression(shape: StringShape, escapes: str, limits: Limits) -> Expr:
     else:
         body = _all_but(shape, escapes)
     return NOTHING if body is None else Sequence((_QUOTE, body, _QUOTE))
+
+
+def _beyond_automata(shape: StringShape) -> Expr | None:
+    """What no automaton has of the one format that a shape is, and the closing quote."""
+    more = shape.languages[0].more
+    if more is None or len(shape.languages) > 1 or shape.minimum > 1 or any(map(more.accepts, shape.excluded)):
+        return None
+    return more.written(1 << 20 if shape.maximum is None else shape.maximum)
 
 
 def _of_length(minimum: int, maximum: int | None, escapes: str) -> Expr | None:

@@ -38,16 +38,12 @@ from tests.shared_data import shared_dir
 LIMITS = Limits()
 DRAFTS = ("draft4", "draft6", "draft7", "draft2019-09", "draft2020-12")
 
-_PUNYCODE = "RESTRICTED: punycode labels are not offered"
-
 #: Valid strings of the suite that are not accepted, by format: each with its reason. None may be the reverse.
 NOT_OFFERED: dict[tuple[str, str], str] = {}
 
 
 def reason(name: str, text: str) -> str | None:
     """Why a valid string is not accepted; None: it has to be."""
-    if name in ("hostname", "idn-hostname") and "xn--" in text:
-        return _PUNYCODE
     return NOT_OFFERED.get((name, text))
 
 

@@ -1,0 +1,5 @@
+from constrained.kernel.program import Program
+
+class LazyPositions:
+    @property
+    def program(self) -> Program: ...
