@@ -89,15 +89,25 @@ class RegexError(GrammarError):
 
 
 class SchemaError(GrammarError):
-    """A JSON Schema is wrong at ``pointer`` (a JSON Pointer, RFC 6901)."""
+    """A JSON Schema is wrong at ``pointer`` (a JSON Pointer, RFC 6901); ``reason`` is the message without its place."""
 
     def __init__(self, message: str, *, pointer: str = "", hint: str | None = None) -> None:
         self.pointer = pointer
+        self.reason = message
         super().__init__(f"at {echo(pointer)}: {message}", hint=hint)
 
 
 class UnsupportedSchemaError(SchemaError):
-    """The schema is right but something in it is not enforced exactly."""
+    """The schema is right but something in it is not enforced exactly. ``remedy`` is the hint without ``option``, which
+    tells of an argument of the caller's that leaves out what is not enforced."""
+
+    def __init__(self, message: str, *, pointer: str = "", hint: str | None = None, option: str | None = None) -> None:
+        self.remedy = hint
+        super().__init__(message, pointer=pointer, hint="; ".join(filter(None, (hint, option))) or None)
+
+    def without_option(self) -> UnsupportedSchemaError:
+        """The same, for callers who have no such argument."""
+        return UnsupportedSchemaError(self.reason, pointer=self.pointer, hint=self.remedy)
 
 
 class UnsatisfiableSchemaError(SchemaError):

@@ -97,18 +97,20 @@ class Admission:
         try:
             prompt = [operator.index(token) for token in request.prompt_ids]
         except TypeError:
-            raise RequestError("a prompt is a sequence of token ids") from None
+            raise RequestError("a prompt is a sequence of token ids", field="prompt") from None
         if not prompt:
-            raise RequestError("the prompt is empty", hint="begin with the BOS token where there is no text")
+            raise RequestError("the prompt is empty", field="prompt",
+                               hint="begin with the BOS token where there is no text")
         if len(prompt) >= max_len:
             raise RequestError(f"a prompt of {len(prompt)} tokens leaves no room in a cache of {max_len}",
-                               hint="shorten it, or make the cache longer")
+                               field="prompt", no_room=True, hint="shorten it, or make the cache longer")
         params = request.params
         biased = [i for i, _ in params.bias_items]
         for where, named in (("prompt", prompt), ("stop_token_ids", params.stop_token_ids), ("logit_bias", biased)):
             wrong = next((token for token in named if not 0 <= token < vocab_size), None)
             if wrong is not None:
-                raise RequestError(f"{where}: token id {wrong} is out of range: the model has {vocab_size}")
+                raise RequestError(f"{where}: token id {wrong} is out of range: the model has {vocab_size}",
+                                   field=where)
         if request.matcher is not None and params.ignore_eos:
             raise RequestError("ignore_eos with a constraint: the grammar ends the output")
         if request.matcher is not None and params.max_tokens == 0:

@@ -46,7 +46,17 @@ class SamplingError(ConstrainedError):
 
 
 class RequestError(ConstrainedError):
-    """A request cannot be served: its prompt, token ids or stop rules do not fit the model or the cache."""
+    """A request cannot be served: its prompt, token ids or stop rules do not fit the model or the cache.
+
+    ``field`` names the field of a :class:`Request` that it is about, None where there is none; ``no_room``: the prompt
+    fills the cache.
+    """
+
+    def __init__(self, message: str, *, field: str | None = None, no_room: bool = False,
+                 hint: str | None = None) -> None:
+        self.field = field
+        self.no_room = no_room
+        super().__init__(message, hint=hint)
 
 
 Order = Literal["hf", "vllm"]

@@ -18,7 +18,7 @@ from constrained.server.conversation_store import Conversation
 from constrained.server.engine import Engine
 from constrained.server.fields import Fields, parse_body
 from constrained.server.http import json_response, owner_of, read_body
-from constrained.server.item_pages import page_of
+from constrained.server.item_pages import listed, page_of
 from constrained.server.problems import ApiError
 from constrained.server.responses_request import check_items, input_items
 
@@ -73,8 +73,7 @@ async def add_items(request: Request, engine: Engine, request_id: str) -> Respon
     fields.check_known(frozenset({"items"}), strict=True)
     items = _new_items(fields, request_id, needed=True)
     engine.conversations.extend(found.id, found.owner, items)
-    return json_response({"object": "list", "data": items, "first_id": items[0]["id"], "last_id": items[-1]["id"],
-                          "has_more": False})
+    return listed(items)
 
 
 async def list_items(request: Request, engine: Engine, request_id: str) -> Response:

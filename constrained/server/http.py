@@ -44,7 +44,10 @@ def owner_of(request: Request) -> int:
 
 
 async def read_body(request: Request, limit: int, seconds: float) -> bytes:
-    """The whole body. Raises :class:`ApiError`: 413 if it is larger than ``limit``, 408 if it takes too long."""
+    """The whole body.
+
+    Raises :class:`ApiError`: 413 if it is larger than ``limit``, 408 if it takes too long, ``CLIENT_GONE``.
+    """
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and (len(declared) > 15 or int(declared) > limit):
         raise _too_large(limit)
@@ -55,7 +58,7 @@ async def read_body(request: Request, limit: int, seconds: float) -> bytes:
             while True:
                 message = await request.receive()
                 if message["type"] == "http.disconnect":
-                    raise ApiError(400, "the client hung up")
+                    raise ApiError(CLIENT_GONE, "the client hung up")
                 part = message.get("body", b"")
                 size += len(part)
                 if size > limit:

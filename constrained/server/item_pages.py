@@ -10,15 +10,21 @@ from constrained.server.bounded_store import Item
 from constrained.server.http import json_response
 from constrained.server.problems import bad_request
 
-__all__ = ["page_of"]
+__all__ = ["listed", "page_of"]
 
 MAX_LISTED = 100
 DEFAULT_LISTED = 20
 
 
-def page_of(listed: Sequence[Item], query: Mapping[str, str]) -> Response:
+def listed(items: Sequence[Item], *, has_more: bool = False) -> Response:
+    """Items in the envelope of OpenAI's lists."""
+    return json_response({"object": "list", "data": items, "first_id": items[0]["id"] if items else None,
+                          "last_id": items[-1]["id"] if items else None, "has_more": has_more})
+
+
+def page_of(found: Sequence[Item], query: Mapping[str, str]) -> Response:
     """The page that the query asks for. Raises :class:`ApiError`."""
-    items = list(listed)
+    items = list(found)
     order, limit = query.get("order", "desc"), query.get("limit", str(DEFAULT_LISTED))
     if order not in ("asc", "desc"):
         raise bad_request("order: must be asc or desc", "order")
@@ -33,5 +39,4 @@ def page_of(listed: Sequence[Item], query: Mapping[str, str]) -> Response:
             raise bad_request("after: there is no such item", "after")
         items = items[place + 1 :]
     page = items[: int(limit)]
-    return json_response({"object": "list", "data": page, "first_id": page[0]["id"] if page else None,
-                          "last_id": page[-1]["id"] if page else None, "has_more": len(items) > len(page)})
+    return listed(page, has_more=len(items) > len(page))

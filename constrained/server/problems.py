@@ -24,10 +24,6 @@ TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_e
          413: "invalid_request_error", 429: "rate_limit_error", 503: "service_unavailable_error"}
 
 
-NAMED = ("prompt", "stop_token_ids", "logit_bias")
-"""Fields that the scheduler's own errors name."""
-
-
 class ApiError(Exception):
     """A request ends with this HTTP status and error body."""
 
@@ -73,12 +69,12 @@ def from_library(error: BaseException, *, param: str | None = None, code: str | 
         return bad_request(str(error), param, code or "grammar_limit_exceeded")
     if isinstance(error, ChatTemplateError):
         return bad_request(str(error), param or "messages", code)
-    if isinstance(error, RequestError) and "leaves no room" in str(error):
+    if isinstance(error, RequestError) and error.no_room:
         return bad_request(str(error), param or "messages", "context_length_exceeded")
     if isinstance(error, BudgetTooSmall):
         return bad_request(str(error), param or "max_tokens", code)
     if isinstance(error, RequestError) and param is None:
-        param = next((name for name in NAMED if str(error).startswith((f"{name}: ", f"the {name} "))), None)
+        param = error.field
     if isinstance(error, (RequestError, SamplingError, ConstrainedError)):
         return bad_request(str(error), param, code)
     return ApiError(500, "the server failed on this request; others are not concerned", code="internal_error")

@@ -21,7 +21,6 @@ from typing import Any
 from constrained.errors import ConstrainedError
 
 __all__ = [
-    "LEFT_OUT",
     "AnnotationError",
     "BudgetError",
     "FetchError",
@@ -32,10 +31,6 @@ __all__ = [
     "TruncatedError",
     "TypedError",
 ]
-
-LEFT_OUT = '; unsupported="warn" leaves it out'
-"""What front ends suggest, and a typed call has no option for."""
-
 
 class TypedError(ConstrainedError):
     """Base of the errors of ``constrained.typed``."""

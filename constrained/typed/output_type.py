@@ -26,7 +26,7 @@ from constrained.frontends.json_schema.coverage import CoverageReport, coverage
 from constrained.frontends.python_types import type_schema
 from constrained.frontends.python_types.adapters import adapter_of
 from constrained.grammar.ir import TokenReference, walk
-from constrained.typed.errors import LEFT_OUT, AnnotationError, OutputError, ToolError
+from constrained.typed.errors import AnnotationError, OutputError, ToolError
 from constrained.typed.outline import outline
 from constrained.typed.partial_captures import JsonCaptures, TextCaptures
 from constrained.typed.types import WHOLE, JsonSchema, Regex, TextType
@@ -217,8 +217,8 @@ def _python_type(annotation: Any) -> tuple[Any, Grammar, Callable[[str], Any]]:
         schema = type_schema(annotation)
         grammar = Grammar.from_type(annotation, **JSON_LAYOUT)
     except UnsupportedSchemaError as error:
-        said = str(error).replace(LEFT_OUT, "")  # an option that a typed call does not have
-        raise AnnotationError(f"{name_of(annotation)} is no type that values can be written for: {said}",
+        raise AnnotationError(f"{name_of(annotation)} is no type that values can be written for: "
+                              f"{error.without_option()}",
                               hint=None if error.hint else "use a Pydantic model, dataclass, TypedDict, Literal, "
                               "Enum, Union, list, dict, tuple, int, float, bool, str, date ...; or Regex, Choice, "
                               "EBNF, Lark, JsonSchema") from None

@@ -25,12 +25,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from constrained.api.grammar import Grammar
-from constrained.errors import ConstrainedError, GrammarError, echo
+from constrained.errors import ConstrainedError, GrammarError, UnsupportedSchemaError, echo
 from constrained.frontends.python_types import type_schema
 from constrained.frontends.python_types.adapters import adapter_of
 from constrained.toolcalls.tools import NAME
 from constrained.typed.docstrings import parse_docstring
-from constrained.typed.errors import LEFT_OUT, ToolError
+from constrained.typed.errors import ToolError
 from constrained.typed.function import local_names
 from constrained.typed.results import ToolCall
 from constrained.typed.threads import in_thread
@@ -169,7 +169,8 @@ def make_tool(function: Any, names: Mapping[str, Any], name: str | None = None, 
         adapter, schema = adapter_of(arguments), type_schema(arguments)
         Grammar.from_type(arguments)  # a schema for readers says nothing of what no grammar can hold
     except ConstrainedError as error:
-        raise ToolError(f"the parameters of {called}: {str(error).replace(LEFT_OUT, '')}") from None
+        said = error.without_option() if isinstance(error, UnsupportedSchemaError) else error
+        raise ToolError(f"the parameters of {called}: {said}") from None
     return Tool(called, description or documented.description or None, _inlined(schema, defaults), function, timeout,
                 strict, adapter, positional)
 

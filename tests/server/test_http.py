@@ -197,6 +197,17 @@ def test_a_full_queue_is_answered_429(server) -> None:
     idle(server)
 
 
+def test_who_hangs_up_within_a_body_is_counted_as_gone(server) -> None:
+    idle(server)
+    before, started = server.engine.metrics.disconnects, time.monotonic()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
+        connection.sendall(request("/v1/chat/completions", body=b"{" * 40)[:-20])
+    while server.engine.metrics.disconnects == before:
+        assert time.monotonic() - started < 5
+        time.sleep(0.01)
+    assert server.engine.metrics.disconnects == before + 1
+
+
 def test_who_hangs_up_frees_the_slot(server) -> None:
     async def work() -> None:
         stream = Stream(server.port, chat(max_tokens=900))
@@ -380,35 +391,38 @@ def test_reasoning_comes_apart(stream: bool) -> None:
     assert reasoning and json.loads(content)["b"] in (1, 2)
 
 
-HARMONY = TEMPLATE.replace("assistant:", "<|start|>assistant") + "{# <|channel|>analysis<|message|>, tools #}"
+FRAMED = {
+    "harmony": TEMPLATE.replace("assistant:", "<|start|>assistant") + "{# <|channel|>analysis<|message|>, tools #}",
+    "kimi_k3": TEMPLATE.replace("assistant:", "<|open|>response<|sep|>") + "{# <|close|>, tools #}"}
+"""Chat templates of families that frame whole turns."""
 DIGITS = {"type": "json_schema", "json_schema": {"name": "x", "schema": {
     "type": "object", "properties": {"b": {"enum": [1, 2]}}, "required": ["b"], "additionalProperties": False}}}
 CALL = {"type": "function", "function": {"name": "f", "parameters": {
     "type": "object", "properties": {"q": {"enum": ["a"]}}, "required": ["q"], "additionalProperties": False}}}
 
 
-@pytest.fixture(scope="module")
-def harmony():
-    with running(make_engine(step_ms=0.3, max_batch=2, template=HARMONY, tool_format="harmony", drain_seconds=1.0,
-                             compile_seconds=5.0)) as made:
+@pytest.fixture(scope="module", params=sorted(FRAMED))
+def framed(request):
+    with running(make_engine(step_ms=0.3, max_batch=2, template=FRAMED[request.param], tool_format=request.param,
+                             drain_seconds=1.0, compile_seconds=5.0)) as made:
         yield made
 
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("choice", [None, "none", "auto", "required"])
-def test_answers_of_a_format_in_harmony(harmony, choice: str | None, stream: bool) -> None:
-    """There every text is a message with a header, an answer without tools too."""
-    body = chat(max_tokens=200, response_format=DIGITS, parallel_tool_calls=False, stream=stream)
+def test_answers_of_a_format_in_framed_turns(framed, choice: str | None, stream: bool) -> None:
+    """There every text has a header, an answer without tools too."""
+    body = chat(max_tokens=400, response_format=DIGITS, parallel_tool_calls=False, stream=stream)
     if choice is not None:
         body |= {"tools": [CALL], "tool_choice": choice}
     if stream:
-        data = raw(harmony, request("/v1/chat/completions", body=json.dumps(body).encode()))
+        data = raw(framed, request("/v1/chat/completions", body=json.dumps(body).encode()))
         lines = [json.loads(line[6:]) for line in data.split(b"\n") if line.startswith(b"data: {")]
         deltas = [line["choices"][0]["delta"] for line in lines]
         content = "".join(delta.get("content") or "" for delta in deltas)
         calls = "".join(call["function"]["arguments"] for delta in deltas for call in delta.get("tool_calls", ()))
     else:
-        status, answer = ask(harmony, body)
+        status, answer = ask(framed, body)
         assert status == 200, answer
         message = answer["choices"][0]["message"]
         content = message["content"] or ""
@@ -421,20 +435,20 @@ def test_answers_of_a_format_in_harmony(harmony, choice: str | None, stream: boo
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_tools_with_grammars_in_harmony(harmony, stream: bool) -> None:
-    """Their input is the message itself, and comes as the input of a custom tool; others are called beside them."""
+def test_tools_with_grammars_in_framed_turns(framed, stream: bool) -> None:
+    """Their input stands in place of arguments, and comes as the input of a custom tool; others are called beside."""
     tools = [CALL, {"type": "custom", "custom": {"name": "sum", "format": {"type": "grammar", "grammar": {
         "syntax": "lark", "definition": 'start: N "+" N\nN: /[0-9]{1,2}/'}}}}]
-    body = chat(max_tokens=200, temperature=1.0, seed=2, parallel_tool_calls=False, stream=stream, tools=tools,
+    body = chat(max_tokens=400, temperature=1.0, seed=2, parallel_tool_calls=False, stream=stream, tools=tools,
                 tool_choice={"type": "custom", "custom": {"name": "sum"}})
     if stream:
-        data = raw(harmony, request("/v1/chat/completions", body=json.dumps(body).encode()))
+        data = raw(framed, request("/v1/chat/completions", body=json.dumps(body).encode()))
         lines = [json.loads(line[6:]) for line in data.split(b"\n") if line.startswith(b"data: {")]
         calls = [call for line in lines for call in line["choices"][0]["delta"].get("tool_calls", ())]
         assert calls[0]["type"] == "custom" and calls[0]["custom"]["name"] == "sum"
         text = "".join(call["custom"].get("input", "") for call in calls)
     else:
-        status, answer = ask(harmony, body)
+        status, answer = ask(framed, body)
         assert status == 200, answer
         (call,) = answer["choices"][0]["message"]["tool_calls"]
         assert call["type"] == "custom" and call["custom"]["name"] == "sum"
@@ -442,7 +456,7 @@ def test_tools_with_grammars_in_harmony(harmony, stream: bool) -> None:
     assert re.fullmatch("[0-9]{1,2}\\+[0-9]{1,2}", text)
     names = set()
     for seed in range(12):
-        status, answer = ask(harmony, chat(max_tokens=200, temperature=3.0, seed=seed, parallel_tool_calls=False,
+        status, answer = ask(framed, chat(max_tokens=400, temperature=3.0, seed=seed, parallel_tool_calls=False,
                                            tools=tools, tool_choice="required"))
         assert status == 200, answer
         (call,) = answer["choices"][0]["message"]["tool_calls"]

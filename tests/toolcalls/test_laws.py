@@ -186,6 +186,24 @@ def test_walks_through_rich_schemas(family: str) -> None:
                 jsonschema.validate(arguments, schema)
 
 
+@pytest.mark.parametrize("family", sorted(FORMATS))
+def test_walks_with_tools_that_are_not_strict_or_have_no_parameters(family: str) -> None:
+    fmt = FORMATS[family]
+    tools = [ToolSpec("f", None, SCHEMAS["get_weather"], strict=False), ToolSpec("f2")]
+    grammar = cd.GrammarCompiler(vocabulary(delimiters(fmt))).compile_structural_tag(
+        fmt.structural_tag(tools, tool_choice="required"))
+    rng = random.Random(family)
+    for number in range(40 if NIGHTLY else 3):
+        data = written(grammar.tokenizer_info, walk(grammar, rng, 15 + 15 * number))
+        parser, slow = fmt.parser(tools, tool_choice="required"), fmt.parser(tools, tool_choice="required")
+        events = parser.feed(data) + parser.finish()
+        assert joined(events) == joined([e for b in data for e in slow.feed(bytes([b]))] + slow.finish())
+        found = returned(events)
+        assert found, data
+        for name, arguments in found:
+            assert isinstance(arguments, dict) and (name == "f" or arguments == {})
+
+
 @pytest.mark.parametrize("family", sorted(name for name, fmt in FORMATS.items() if fmt.think))
 def test_walks_with_a_budget_for_thinking(family: str) -> None:
     fmt = FORMATS[family]

@@ -466,8 +466,8 @@ class Normaliser:
         if self.asking:  # perhaps it need not be known
             raise NotEnforced(reason, hint)
         if self.unsupported == "error":
-            raise UnsupportedSchemaError(f"{reason}: not enforced exactly", pointer=pointer, hint=(
-                (hint or "simplify it") + '; unsupported="warn" leaves it out'))
+            raise UnsupportedSchemaError(f"{reason}: not enforced exactly", pointer=pointer, hint=hint or "simplify it",
+                                         option='unsupported="warn" leaves it out')
         if self.unsupported == "warn":
             warnings.warn(f"at {pointer}: {reason}: not enforced", stacklevel=2)
         self.notes[pointer, "relaxed", reason] = None

@@ -93,8 +93,8 @@ class Translator:
     def refuse(self, task: Task, reason: str, instead: str) -> None:
         """Raise, or note and leave any value."""
         if self.unsupported == "error":
-            raise UnsupportedSchemaError(f"{reason}: not enforced exactly", pointer=task.pointer,
-                                         hint=f'{instead}; unsupported="warn" leaves it out')
+            raise UnsupportedSchemaError(f"{reason}: not enforced exactly", pointer=task.pointer, hint=instead,
+                                         option='unsupported="warn" leaves it out')
         if self.unsupported == "warn":
             warnings.warn(f"at {task.pointer}: {reason}: not enforced", stacklevel=2)
         self.note(task, reason)

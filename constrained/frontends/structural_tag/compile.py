@@ -131,10 +131,6 @@ class _Compiler(TokenFormats):
         if style not in STYLES:
             raise StructuralTagError(f"unknown style {style!r:.60}", pointer=join(pointer, "style"),
                                      hint="one of " + ", ".join(STYLES))
-        if node.get("excludes"):
-            raise StructuralTagError("exclusions within JSON strings are not supported",
-                                     pointer=join(pointer, "excludes"),
-                                     hint="delimiters that are tokens are kept out of strings without being named")
         return self.schema(node["json_schema"], style, node, join(pointer, "json_schema"))
 
     def qwen_xml_parameter(self, node: Any, pointer: str, ends: Ends | None) -> Handler:
@@ -153,8 +149,17 @@ class _Compiler(TokenFormats):
             policy = self.policies[choices] = TextPolicy(max_whitespace_cnt=choices[0], property_order=choices[1])
         label = node.get("label")
         strict = self.flag(node, "strict_mode", pointer) if "strict_mode" in node else self.contents.strict
+        excludes: tuple[str, ...] = ()
+        if node.get("excludes"):
+            place = join(pointer.rpartition("/")[0], "excludes")
+            excludes = tuple(dict.fromkeys(self.texts(node["excludes"], place)))
+            try:
+                self.contents.emitter_of(style, excludes)
+            except ValueError as error:
+                raise StructuralTagError(str(error), pointer=place) from None
         try:
-            return self.contents.schema(schema, style, policy, f"{label} " if isinstance(label, str) else "", strict)
+            return self.contents.schema(schema, style, policy, f"{label} " if isinstance(label, str) else "", strict,
+                                        excludes)
         except SchemaError as error:
             where = f"in the schema of {label}: " if isinstance(label, str) else ""
             if not where and self.inside:
@@ -251,7 +256,7 @@ KINDS: dict[str, tuple[Callable[[_Compiler, Any, str, Ends | None], Handler], tu
     "json_schema": (_C.json_schema, ("json_schema",),
                     ("style", "any_order", "max_whitespace_cnt", "excludes", "strict_mode", "label")),
     "qwen_xml_parameter": (_C.qwen_xml_parameter, ("json_schema",), ()),
-    "regex": (_C.regex, ("pattern",), ("excludes",)),
+    "regex": (_C.regex, ("pattern",), ()),
     "grammar": (_C.grammar, ("grammar",), ("syntax",)),
     "any_text": (_C.any_text, (), ("excludes", "max_tokens", "max_chars")),
     "tag": (_C.tag, ("begin", "content", "end"), ()),

@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from constrained.errors import SchemaError, UnsatisfiableGrammarError, UnsatisfiableSchemaError
+from constrained.errors import SchemaError, UnsatisfiableGrammarError, UnsatisfiableSchemaError, UnsupportedSchemaError
 from constrained.frontends.json_schema.compile import normalise_schema, read_document
 from constrained.frontends.json_schema.emit import EMPTY, Emitter
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.structural_tag.delimiters import Delimiters
+from constrained.frontends.structural_tag.exclusions import excluding
 from constrained.frontends.structural_tag.nested_xml import CohereEmitter, MiniMaxM3Emitter
 from constrained.frontends.structural_tag.plain_schemas import PlainObjects, members
 from constrained.frontends.structural_tag.spellings import (
@@ -56,7 +57,17 @@ class Contents:
         self.parts: dict[Any, tuple[Expr, Any]] = {}
         self._first: dict[Any, Emitter] = {}
         self._plain_objects: dict[tuple[TextPolicy, bool], PlainObjects] = {}
+        self._styles: dict[tuple[str, tuple[str, ...]], type[Emitter]] = {}
         self._count = 0
+
+    def emitter_of(self, style: str, excludes: tuple[str, ...]) -> type[Emitter]:
+        """What writes values in a style, without these texts. Raises ``ValueError`` where it cannot."""
+        if not excludes:
+            return STYLES[style]
+        known = self._styles.get((style, excludes))
+        if known is None:
+            known = self._styles[style, excludes] = excluding(STYLES[style], excludes)
+        return known
 
     def name(self, base: str) -> str:
         """A rule name that is not taken."""
@@ -66,16 +77,20 @@ class Contents:
             name = f"{base} {self._count}"
         return name
 
-    def schema(self, schema: Any, style: str, policy: TextPolicy, prefix: str, strict: bool) -> Expr:
+    def schema(self, schema: Any, style: str, policy: TextPolicy, prefix: str, strict: bool,
+               excludes: tuple[str, ...] = ()) -> Expr:
         """The texts of a schema's values, as a reference to a rule. Raises ``SchemaError``.
 
-        ``strict``: objects that say nothing about undeclared members have none.
+        ``strict``: objects that say nothing about undeclared members have none. ``excludes``: texts that stand in no
+        string and no name.
         """
-        key = (id(schema), style, policy, strict)
+        key = (id(schema), style, policy, strict, excludes)
         known = self.parts.get(key)
         if known is None:
             # the object is kept: its identity is the key
-            known = self.parts[key] = (self._schema(schema, style, policy, prefix, strict), schema)
+            found = (self._schema(schema, style, policy, prefix, strict) if not excludes else
+                     self._read(schema, style, policy, prefix, strict, excludes))
+            known = self.parts[key] = (found, schema)
         return known[0]
 
     def _schema(self, schema: Any, style: str, policy: TextPolicy, prefix: str, strict: bool) -> Expr:
@@ -99,22 +114,23 @@ class Contents:
                 lambda schema, prefix: self._read(schema, "json", policy, prefix, strict))
         return known
 
-    def _read(self, schema: Any, style: str, policy: TextPolicy, prefix: str, strict: bool) -> Expr:
+    def _read(self, schema: Any, style: str, policy: TextPolicy, prefix: str, strict: bool,
+              excludes: tuple[str, ...] = ()) -> Expr:
         value, dialect, _ = read_document(schema, None, None, self.limits)
         policy = policy if dialect.float_integers else replace(policy, integer_as_float=False)
         normaliser = normalise_schema(value, dialect, self.limits, "error", True, None)
         try:
             root = normaliser.at(normaliser.document.root_place())
-            return self._emit(normaliser, style, policy, root, prefix, strict)
+            return self._emit(normaliser, style, policy, root, prefix, strict, excludes)
         except UnsatisfiableGrammarError as error:
             raise UnsatisfiableSchemaError(str(error)) from None
 
     def _emit(self, normaliser: Normaliser, style: str, policy: TextPolicy, root: int, prefix: str,
-              strict: bool) -> Expr:
-        emitter = STYLES[style](normaliser, policy, strict=strict)
+              strict: bool, excludes: tuple[str, ...]) -> Expr:
+        emitter = self.emitter_of(style, excludes)(normaliser, policy, strict=strict)
         if isinstance(emitter, RestyledEmitter):
             emitter.delimiters = self.delimiters
-        first = self._first.setdefault((style, policy, strict), emitter)
+        first = self._first.setdefault((style, policy, strict, *excludes), emitter)
         if first is emitter:
             # its own rules so far: whitespace
             self.rules.update({name: rule for name, rule in emitter.rules.items() if name not in self.rules})
@@ -154,10 +170,5 @@ class Contents:
 
 def at_pointer(error: SchemaError, pointer: str, where: str) -> SchemaError:
     """The same error, at its place in the whole tag."""
-    message = str(error)
-    hint = error.hint
-    if hint is not None:
-        message = message.removesuffix(f"\nhint: {hint}")
-    message = message.split(": ", 1)[1] if message.startswith("at ") and ": " in message else message
-    made = type(error)(f"{where}{message}" if where else message, pointer=pointer + error.pointer, hint=hint)
-    return made
+    hint = error.remedy if isinstance(error, UnsupportedSchemaError) else error.hint
+    return type(error)(where + error.reason, pointer=pointer + error.pointer, hint=hint)

@@ -44,6 +44,12 @@ def read_tag(tag: Any, limits: Limits) -> tuple[Any, str]:
 def _legacy(tag: Mapping[str, Any]) -> dict[str, Any]:
     """``{"structures": [{"begin", "schema", "end"}], "triggers": [...]}`` as triggered tags."""
     structures = tag["structures"]
+    for field in tag:
+        if field not in ("type", "structures", "triggers"):
+            raise StructuralTagError(f"unknown field {field!r:.60}", pointer=join("", field),
+                                     hint="the older form has structures and triggers")
+    if tag.get("type", "structural_tag") != "structural_tag":
+        raise StructuralTagError(f"unknown type {tag['type']!r:.60}", pointer="/type", hint='"structural_tag"')
     if not isinstance(structures, Sequence) or isinstance(structures, (str, bytes)):
         raise StructuralTagError("structures is a list", pointer="/structures")
     tags = []
@@ -53,6 +59,10 @@ def _legacy(tag: Mapping[str, Any]) -> dict[str, Any]:
         pointer = f"/structures/{number}"
         if not isinstance(one, Mapping) or not {"begin", "end"} <= set(one) or not {"schema", "schema_"} & set(one):
             raise StructuralTagError("a structure has begin, schema and end", pointer=pointer)
+        for field in one:
+            if field not in ("begin", "schema", "schema_", "end"):
+                raise StructuralTagError(f"a structure has no field {field!r:.60}", pointer=join(pointer, field),
+                                         hint="it has begin, schema and end")
         schema = one.get("schema", one.get("schema_"))
         if hasattr(schema, "model_json_schema"):
             schema = schema.model_json_schema()

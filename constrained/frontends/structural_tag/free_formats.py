@@ -58,6 +58,11 @@ class FreeFormats(Fields):
         if most_chars is not None:
             return make.sequence(self.char_budget(most_chars, excludes, stops, pointer),
                                  self.end(ends) if ends is not None else make.empty())
+        begun = [text for text, _ in stops if any(one in self.delimiters.spelled(text) for one in excludes)]
+        if begun and b"" not in excludes:  # an end is no part of the text, so that what is excluded may begin it
+            others = [stop for stop in stops if stop[0] not in begun]
+            assert ends is not None
+            return make.sequence(AnyTextUntil(self.forbidden(others, excludes), consume=False), self.end(ends))
         self.check_stops([text for text, _ in stops], excludes, pointer)
         expr = free_text(self.delimiters, stops, excludes, may_end=may_end)
         if ends is not None and ends.token is not None:

@@ -14,8 +14,10 @@ from constrained.limits import Limits
 __all__ = ["raw_string"]
 
 
-def raw_string(shape: StringShape, stop: bytes, limits: Limits, *, pattern: str | None = None) -> Expr:
-    """The members of ``shape`` that do not contain ``stop``, and match the ECMA pattern, as raw text.
+def raw_string(shape: StringShape, stop: bytes, limits: Limits, *, pattern: str | None = None,
+               without: tuple[str, ...] = ()) -> Expr:
+    """The members of ``shape`` that contain neither ``stop`` nor a text of ``without``, and match the ECMA pattern, as
+    raw text.
 
     ``NOTHING`` where there are none. Raises GrammarLimitError where lengths and patterns have no small automaton.
     """
@@ -23,12 +25,14 @@ def raw_string(shape: StringShape, stop: bytes, limits: Limits, *, pattern: str 
         shape = shape.intersect(StringShape.from_pattern(pattern, limits)) or StringShape.of_values(())
     if shape.values is not None:
         texts = [value for value in shape.values if not any("\ud800" <= char <= "\udfff" for char in value)]
-        options = [Literal(data) for data in (text.encode() for text in texts) if not stop or stop not in data]
+        hidden = [*([stop] if stop else []), *(text.encode() for text in without)]
+        options = [Literal(data) for data in (text.encode() for text in texts)
+                   if not any(one in data for one in hidden)]
         return make.choice(*options) if options else NOTHING
     if shape.is_any():
-        return AnyTextUntil((stop,) if stop else (), consume=False)
-    if stop:
-        without = pattern_language(re.escape(stop.decode()).replace(r"\-", "-"), limits).opposite()
-        shape = replace(shape, languages=(*shape.languages, without))
+        return AnyTextUntil((*([stop] if stop else []), *(text.encode() for text in without)), consume=False)
+    for text in (*([stop.decode()] if stop else []), *without):
+        left = pattern_language(re.escape(text).replace(r"\-", "-"), limits).opposite()
+        shape = replace(shape, languages=(*shape.languages, left))
     dfa = shape.dfa(limits)
     return byte_dfa(dfa, limits) if dfa.accepting else NOTHING

@@ -86,6 +86,10 @@ class RestyledEmitter(Emitter):
         changed = [self.words.get(o.data, o) if isinstance(o, Literal) else o for o in options]
         return changed[0] if len(changed) == 1 else Choice(tuple(changed))
 
+    def raw_text(self, shape: StringShape, stop: bytes, pattern: str | None = None, *, name: bool = False) -> Expr:
+        """The members of a set of strings, or of names, as raw text without ``stop``."""
+        return raw_string(shape, stop, self.normaliser.limits, pattern=pattern)
+
     def object(self, shape: ObjectShape) -> Expr:
         return self._comparable(super().object(shape), "undeclared members")
 
@@ -186,13 +190,13 @@ class GemmaEmitter(RestyledEmitter):
                 continue
             if not names.is_any():
                 raise NotEnforced("patternProperties in FunctionGemma's spelling", "declare the properties")
-            key = raw_string(names.exclude_values(declared), b"", self.normaliser.limits, pattern=BARE_KEY)
+            key = self.raw_text(names.exclude_values(declared), b"", BARE_KEY, name=True)
             options.append(Sequence((key, self.colon, self.inner(expression))))
         return make.choice(*options) if options else None
 
     def string(self, shape: StringShape) -> Expr:
         mark = self.mark(self.quote.encode())
-        inside = raw_string(shape, self.quote.encode(), self.normaliser.limits)
+        inside = self.raw_text(shape, self.quote.encode())
         return NOTHING if inside is NOTHING else make.sequence(mark, inside, mark)
 
 

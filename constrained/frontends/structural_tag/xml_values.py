@@ -27,7 +27,6 @@ from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, N
 from constrained.frontends.json_schema.objects import ANY_OBJECT
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import StringShape
-from constrained.frontends.structural_tag.raw_strings import raw_string
 from constrained.frontends.structural_tag.spellings import RestyledEmitter
 from constrained.grammar import combinators as make
 from constrained.grammar.ir import Choice, Expr, Literal, Sequence
@@ -223,7 +222,7 @@ class XmlEmitter(RestyledEmitter):
         plain = "^[^" + "".join(self.escapes) + "]*$" if self.escapes else None
         for names, expression in cells:
             if not self.normaliser.is_empty(expression):
-                key = raw_string(names.exclude_values(declared), self.behind[:1], self.normaliser.limits, pattern=plain)
+                key = self.raw_text(names.exclude_values(declared), self.behind[:1], plain, name=True)
                 options.append(self.parameter("an undeclared parameter", key, expression))
         return make.choice(*options) if options else None
 
@@ -262,11 +261,10 @@ class XmlEmitter(RestyledEmitter):
         return Sequence((self.space, value, self.space))
 
     def raw(self, shape: StringShape) -> Expr:
-        limits = self.normaliser.limits
         if shape.is_any() or not self.trims:
-            return raw_string(shape, self.stop, limits)
-        framed = make.sequence("\n", raw_string(shape, self.stop, limits), "\n")
-        bare = raw_string(shape, self.stop, limits, pattern=NO_EDGE)
+            return self.raw_text(shape, self.stop)
+        framed = make.sequence("\n", self.raw_text(shape, self.stop), "\n")
+        bare = self.raw_text(shape, self.stop, NO_EDGE)
         return framed if bare is NOTHING else make.choice(framed, bare)
 
     def others(self, d: Denotation) -> Expr | None:

@@ -216,3 +216,71 @@ def test_python_has_none_of_the_escapes_of_json_alone() -> None:
     schema = {"type": "object", "properties": {"s": {"type": "string", "maxLength": 1}, "t": {"type": "string"}}}
     assert accepts(schema, "pythonic", 's="/"') and accepts(schema, "keywords", 's="\\/"')
     assert not accepts(schema, "pythonic", 's="\\/"') and not accepts(schema, "pythonic", 't="\\/"')
+
+
+HIDDEN: dict[str, Any] = {
+    "type": "object", "required": ["a"], "additionalProperties": False, "properties": {
+        "a": {"type": "string"}, "e": {"enum": ["x<|y", "z"]}, "n": {"type": "array", "items": {"type": "string"}},
+        "p": {"type": "string", "pattern": "^<.*$"}, "<|": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize(("style", "texts"), [
+    ("json", [('{"a": "hi"}', True), ('{"a": "h<|i"}', False), ('{"a": "<"}', True), ('{"a": "\\u003c|"}', True),
+              ('{"a": "", "e": "z"}', True), ('{"a": "", "e": "x<|y"}', False), ('{"a": "", "n": ["<|"]}', False),
+              ('{"a": "", "n": ["<", "|"]}', True), ('{"a": "", "p": "<|"}', True), ('{"a": "", "<|": 1}', False)]),
+    ("qwen_xml", [("<parameter=a>hi</parameter>", True), ("<parameter=a>h<|i</parameter>", False),
+                  ('<parameter=a>x</parameter><parameter=n>["<|"]</parameter>', False),
+                  ('<parameter=a>x</parameter><parameter=n>["<"]</parameter>', True),
+                  ("<parameter=a>x</parameter><parameter=<|>1</parameter>", False)]),
+    ("kimi_k3_xml", [('<|open|>argument key="a" type="string"<|sep|>hi<|close|>argument<|sep|>', True),
+                     ('<|open|>argument key="a" type="string"<|sep|>h<|i<|close|>argument<|sep|>', False)]),
+    ("gemma", [('{a:<|"|>hi<|"|>}', True), ('{a:<|"|><|<|"|>}', False), ('{a:<|"|>hi<|"|>,n:[<|"|>x<|"|>]}', True)]),
+])
+def test_texts_that_stand_in_no_string(style: str, texts: list[tuple[str, bool]]) -> None:
+    xgrammar = pytest.importorskip("xgrammar")
+    info = xgrammar.TokenizerInfo([bytes([i]) for i in range(256)] + [b"</s>"], stop_token_ids=[256])
+    properties = {k: v for k, v in HIDDEN["properties"].items() if style != "gemma" or k != "<|"}
+    form = {"type": "json_schema", "json_schema": {**HIDDEN, "properties": properties}, "style": style,
+            "excludes": ["<|"]}
+    theirs = xgrammar.GrammarCompiler(info, max_threads=1).compile_structural_tag(
+        json.dumps({"type": "structural_tag", "format": form}))
+    ours = cd.GrammarCompiler(vocabulary(())).compile_structural_tag(form)
+    for text, expected in texts:
+        state = ours.advance(ours.start_state, text.encode())
+        assert (bool(state) and ours.is_complete(state)) == expected, text
+        matcher = xgrammar.GrammarMatcher(theirs)
+        assert (matcher.accept_string(text) and matcher.is_completed()) == expected, text
+
+
+def test_excluded_texts_beside_other_constraints() -> None:
+    def holds(schema: Any, text: str) -> bool:
+        form = {"type": "json_schema", "json_schema": schema, "excludes": ["ab"]}
+        grammar = cd.GrammarCompiler(vocabulary(())).compile_structural_tag(form)
+        state = grammar.advance(grammar.start_state, text.encode())
+        return bool(state) and grammar.is_complete(state)
+
+    short = {"type": "string", "maxLength": 3}
+    assert holds(short, '"bab'[:3] + '"') and holds(short, '"\\u0061b"') and not holds(short, '"ab"')
+    assert not holds(short, '"bbbb"') and holds(short, '"\\ud83d\\ude00bb"') and not holds(short, '"\\ud83d"')
+    free = {"type": "object", "additionalProperties": {"type": "integer"}}
+    assert holds(free, '{"ba": 1}') and not holds(free, '{"cab": 1}')
+    with pytest.raises(cd.ConstrainedError):  # it must stand under a name that cannot be written
+        holds({"type": "object", "properties": {"ab": {}}, "required": ["ab"]}, "{}")
+
+
+@pytest.mark.parametrize(("end", "texts"), [
+    ("<c>x", [("a<c>x", True), ("<c>x", True), ("a<b<c>x", True), ("a<c>y<c>x", False), ("a<c><c>x", False)]),
+    (["<c>x", "z"], [("a<c>x", True), ("az", True), ("azz", False), ("a<c>z", False)]),
+])
+def test_an_end_may_begin_with_what_is_excluded_before_it(end: Any, texts: list[tuple[str, bool]]) -> None:
+    xgrammar = pytest.importorskip("xgrammar")
+    info = xgrammar.TokenizerInfo([bytes([i]) for i in range(256)] + [b"</s>"], stop_token_ids=[256])
+    form = {"type": "tag", "begin": "", "content": {"type": "any_text", "excludes": ["<c>"]}, "end": end}
+    theirs = xgrammar.GrammarCompiler(info, max_threads=1).compile_structural_tag(
+        json.dumps({"type": "structural_tag", "format": form}))
+    ours = cd.GrammarCompiler(vocabulary(())).compile_structural_tag(form)
+    for text, expected in texts:
+        state = ours.advance(ours.start_state, text.encode())
+        assert (bool(state) and ours.is_complete(state)) == expected, text
+        matcher = xgrammar.GrammarMatcher(theirs)
+        assert (matcher.accept_string(text) and matcher.is_completed()) == expected, text
