@@ -31,6 +31,7 @@ cdef class Rule:
     cdef bint counts
     cdef bint loops
     cdef bint guarded
+    cdef bint graph
     cdef int number
     cdef int name_id
     cdef int uses

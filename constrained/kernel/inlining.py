@@ -5,7 +5,7 @@ The rules reachable from the root are searched once, depth first, each text weig
 group only the targets of back edges stay rules. One look-up a reference; ``Rule`` holds all that is known of a rule.
 
 Where there is a guard, a lexer was at work: then loops without calls (names, spaces) stay rules too, however small, for
-what masks find out about a rule's texts serves all places that call it.
+what masks find out about a rule's texts serves all places that call it; and so do graphs that are used more than once.
 Cost: 20-40 ns a node.
 """
 
@@ -59,6 +59,7 @@ UNORDERED = cython.declare(cython.int, 8)
 COUNTED_DFA = cython.declare(cython.int, 9)
 KEY_DFA = cython.declare(cython.int, 10)
 NOT_FOLLOWED_BY = cython.declare(cython.int, 11)
+GRAPH = cython.declare(cython.int, 12)
 
 
 @cython.cfunc
@@ -87,6 +88,7 @@ class Rule:
         self.counts = False
         self.loops = False
         self.guarded = False
+        self.graph = False
         self.number = -1
         self.name_id = -1
         self.uses = 0
@@ -168,7 +170,9 @@ class RuleTable:
             # one that counts (bounded whitespace) is called: what is found out about its loop then serves every place
             if not rule.is_head and (rule.uses == 1 or (
                     not rule.counts and total <= INLINE_SIZE and total * rule.uses <= INLINE_TOTAL)):
-                rule.inline = not (self.guarded and rule.loops and not rule.calls and self._may_be_called(rule))
+                rule.inline = not (self.guarded and (
+                    (rule.graph and rule.uses > 1)
+                    or (rule.loops and not rule.calls and self._may_be_called(rule))))
         for rule in finished:
             rule.calls = None  # recursive rules would hold one another
         return 0
@@ -252,6 +256,8 @@ class RuleTable:
                 if kind == NOT_FOLLOWED_BY:
                     rule.guarded = True
                     self.guarded = True
+                elif kind == GRAPH:
+                    rule.graph = True
                 leaves, items = self.parts_of(node)
                 total += leaves
             frames.append(items)

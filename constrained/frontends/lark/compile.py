@@ -41,6 +41,8 @@ from .load import END, Loaded, fail, load, require_lark
 from .pruning import ANYTHING
 from .rules import Sketch, Template
 from .scannerless import whole_match
+from .segments import cut
+from .sharing import shared
 
 __all__ = ["from_lark"]
 
@@ -98,6 +100,8 @@ def _lexer(loaded: Loaded, lexicon: Lexicon, indentation: Indentation | None, wr
     if indentation is not None:
         indentation.lexicon = lexicon
     done = annotate(loaded, lexicon, indentation, writer.added.captures)
+    if not done.sketch.finish(done.root):
+        return None
     root = done.sketch.merge(done.root)
     names = lexicon.names()
     declared = sorted(loaded.declared)
@@ -121,7 +125,8 @@ def _lexer(loaded: Loaded, lexicon: Lexicon, indentation: Indentation | None, wr
     if indentation is None:
         return writer.finished(done.sketch, root, texts)
     bare = frozenset(t for t, (_, _, line) in enumerate(done.readings) if line == AT_END)
-    graphs, root = automata(done.sketch, root, bare)
+    graphs, root = cut(*automata(done.sketch, root, bare), done.sketch, bare)
+    graphs, root = shared(graphs, root, done.sketch, bare)
     sketch, root = expand(done.sketch, graphs, root, indentation, lexicon, texts, lexicon.limits, writer.named)
     return writer.written(sketch, root, texts)
 
@@ -149,6 +154,8 @@ def _scannerless(loaded: Loaded, lexicon: Lexicon, writer: _Texts) -> RuleSet | 
                 options[:] = [one for one in options if ~terminals[name] not in one]
     root = sketch.new(loaded.start)
     sketch.alternatives[root].append((numbers[loaded.start], ~len(texts)))
+    if not sketch.finish(root):
+        return None
     written = [writer.text(name, skipped, expression if expression is not None else Choice(()))
                for name, expression in zip(terminals, texts, strict=True)]
     return writer.finished(sketch, root, [*written, writer.text(END, skipped, None)])
@@ -191,13 +198,12 @@ class _Texts:
         items = [part for part in (skipped, body) if part is not None]
         return Literal(b"") if not items else items[0] if len(items) == 1 else Sequence(tuple(items))
 
-    def finished(self, template: Template, root: int, texts: list[Expr]) -> RuleSet | None:
-        """The rules of a template without columns; None if no text fits."""
-        if not template.finish(root):
-            return None
+    def finished(self, template: Template, root: int, texts: list[Expr]) -> RuleSet:
+        """The rules of a template without columns."""
         sketch = Sketch()
-        sketch.names, sketch.captures = template.names, template.captures
         graphs, root = automata(template, root, frozenset())
+        graphs, root = shared(graphs, root, template, frozenset())
+        sketch.names, sketch.captures = template.names, template.captures
         sketch.graphs = {n: ([list(row.items()) for row in made.edges], made.accepting) for n, made in graphs.items()}
         return self.written(sketch, root, texts)
 

@@ -16,10 +16,12 @@ from __future__ import annotations
 
 from .rules import Automaton, Edges, Symbol, Template
 
-__all__ = ["automata"]
+__all__ = ["automata", "canonical", "deterministic", "merged", "minimal", "rewritten"]
 
 #: A nonterminal is written into each of its users up to so many edges, or so many in all of them together.
 SMALL, IN_ALL = 8, 320
+#: The same once parts are cut out.
+SMALL_OF_PARTS, IN_ALL_OF_PARTS = 120, 4000
 #: States beyond which nothing is written into a nonterminal.
 MOST_STATES = 1_000
 
@@ -32,10 +34,20 @@ def automata(template: Template, root: int, bare: frozenset[int]) -> tuple[dict[
     return _Maker(template, bare).run(root)
 
 
+def rewritten(template: Template, root: int, bare: frozenset[int], made: dict[int, Automaton],
+              parts: frozenset[int]) -> tuple[dict[int, Automaton], int]:
+    """The same from automata of which ``parts`` have been cut out, which stay calls: then more can be written in."""
+    return _Maker(template, bare, made, parts).run(root)
+
+
 class _Maker:
-    def __init__(self, template: Template, bare: frozenset[int]) -> None:
+    def __init__(self, template: Template, bare: frozenset[int], made: dict[int, Automaton] | None = None,
+                 parts: frozenset[int] = frozenset()) -> None:
         self.template = template
         self.bare = bare
+        self.sources = made or {}
+        self.parts = parts
+        self.small, self.in_all = (SMALL, IN_ALL) if made is None else (SMALL_OF_PARTS, IN_ALL_OF_PARTS)
         self.done: dict[int, Automaton] = {}
         self.written: set[int] = set()
         self.uses: dict[int, int] = {}
@@ -43,26 +55,30 @@ class _Maker:
     def run(self, root: int) -> tuple[dict[int, Automaton], int]:
         for n in self._order(root):
             self._make(n, root)
-        return _merged(self.done, self.template.captures, root)
+        return merged(self.done, self.template.captures, root)
 
     def _order(self, root: int) -> list[int]:
-        """Nonterminals behind what they use, as far as they do not need themselves."""
-        alternatives = self.template.alternatives
+        """Nonterminals behind what they use, as far as they do not need themselves; parts behind all others."""
         used: dict[int, list[int]] = {}
         found: list[int] = []
         stack = [root]
+        parts: dict[int, None] = {}
         on_path: set[int] = set()
-        while stack:
+        while stack or parts:
+            if not stack:
+                stack.append(parts.popitem()[0])
             n = stack[-1]
             if n not in used:
-                used[n] = [m for one in alternatives[n] for s in one if (m := _nonterminal(s)) >= 0]
+                used[n] = [m for s in self._symbols(n) if (m := _nonterminal(s)) >= 0]
                 for m in used[n]:
                     self.uses[m] = self.uses.get(m, 0) + 1
                 used[n].reverse()
                 on_path.add(n)
             if used[n]:
                 m = used[n].pop()
-                if m not in used:
+                if m not in used and m in self.parts:
+                    parts[m] = None
+                elif m not in used:
                     stack.append(m)
                 continue
             stack.pop()
@@ -71,21 +87,28 @@ class _Maker:
                 found.append(n)
         return found
 
+    def _symbols(self, n: int) -> list[Symbol]:
+        """What a nonterminal is made of, once for each place."""
+        source = self.sources.get(n)
+        if source is not None:
+            return [s for row in source.edges for s in row]
+        return [s for one in self.template.alternatives[n] for s in one]
+
     def _make(self, n: int, root: int) -> None:
         made = self._determined(n, True) or self._determined(n, False)
         assert made is not None
-        made = _minimal(made)
+        made = minimal(made)
         captured = n in self.template.captures  # each round is a capture of its own
         head = None if captured else next((s for s in made.edges[0] if _is_self(s, n)), None)
         if head is not None:
-            made = _minimal(_without_left_recursion(made, head))
+            made = minimal(_without_left_recursion(made, head))
         if not captured:
             made = _without_right_recursion(made, n)
         self.done[n] = made
         size = made.size()
-        small = size <= SMALL or size * self.uses.get(n, 0) <= max(IN_ALL, size)
+        small = size <= self.small or size * self.uses.get(n, 0) <= max(self.in_all, size)
         begins_bare = any(type(s) is int and s < 0 and ~s in self.bare for s in made.edges[0])
-        if (n != root and not captured and (small or begins_bare)
+        if (n != root and not captured and (begins_bare or (small and n not in self.parts))
                 and not any(_nonterminal(s) == n for row in made.edges for s in row)):
             self.written.add(n)
 
@@ -99,27 +122,40 @@ class _Maker:
             empty.append([])
             return len(edges) - 1
 
+        def step(here: int, symbol: Symbol, after: int) -> None:
+            m = _target(symbol)
+            if not inline or m not in self.written:
+                edges[here].append((symbol, after))
+                return
+            part = self.done[m]
+            base = len(edges)
+            slots = symbol[2] if type(symbol) is not int else None
+            for row in part.edges:
+                edges.append([(s if slots is None else _moved(s, slots), base + to) for s, to in row.items()])
+                empty.append([])
+            empty[here].append(base)
+            for state in part.accepting:
+                empty[base + state].append(after)
+
+        source = self.sources.get(n)
+        if source is not None:
+            states = [new() for _ in source.edges]
+            empty[0].append(states[0])
+            for here, row in zip(states, source.edges, strict=True):
+                for symbol, to in row.items():
+                    step(here, symbol, states[to])
+            for state in source.accepting:
+                empty[states[state]].append(1)
+            return deterministic(edges, empty, [0], {1})
         for one in self.template.alternatives[n]:
             here = 0
             for i, symbol in enumerate(one):
                 after = 1 if i == len(one) - 1 else new()
-                m = _target(symbol)
-                if inline and m in self.written:
-                    part = self.done[m]
-                    base = len(edges)
-                    slots = symbol[2] if type(symbol) is not int else None
-                    for row in part.edges:
-                        edges.append([(s if slots is None else _moved(s, slots), base + to) for s, to in row.items()])
-                        empty.append([])
-                    empty[here].append(base)
-                    for state in part.accepting:
-                        empty[base + state].append(after)
-                else:
-                    edges[here].append((symbol, after))
+                step(here, symbol, after)
                 here = after
             if not one:
                 empty[0].append(1)
-        return _deterministic(edges, empty, [0], {1})
+        return deterministic(edges, empty, [0], {1})
 
 
 def _nonterminal(symbol: Symbol) -> int:
@@ -159,7 +195,7 @@ def _slot(slots: tuple[int, ...], slot: int) -> int:
     return -1 if slot < 0 else slots[slot]
 
 
-def _deterministic(edges: list[list[tuple[Symbol, int]]], empty: list[list[int]], start: list[int],
+def deterministic(edges: list[list[tuple[Symbol, int]]], empty: list[list[int]], start: list[int],
                    final: set[int]) -> Automaton | None:
     """The subset construction; None beyond ``MOST_STATES``."""
     closures: dict[int, frozenset[int]] = {}
@@ -204,7 +240,7 @@ def _deterministic(edges: list[list[tuple[Symbol, int]]], empty: list[list[int]]
     return Automaton(made, frozenset(i for i, states in enumerate(order) if not final.isdisjoint(states)))
 
 
-def _minimal(made: Automaton) -> Automaton:
+def minimal(made: Automaton) -> Automaton:
     """Equal states joined; states in the order in which they are met."""
     edges, accepting = made.edges, made.accepting
     block = [int(state in accepting) for state in range(len(edges))]
@@ -226,6 +262,19 @@ def _minimal(made: Automaton) -> Automaton:
                      frozenset(number[block[state]] for state in accepting))
 
 
+def canonical(made: Automaton) -> Automaton:
+    """The states numbered breadth first, symbols in order: equal automata over numbers are written alike."""
+    number = {0: 0}
+    order = [0]
+    for state in order:
+        for _, to in sorted(made.edges[state].items()):
+            if to not in number:
+                number[to] = len(order)
+                order.append(to)
+    return Automaton([{s: number[to] for s, to in sorted(made.edges[state].items())} for state in order],
+                     frozenset(number[state] for state in made.accepting))
+
+
 def _without_left_recursion(made: Automaton, head: Symbol) -> Automaton:
     """``L = B | L T`` is ``B T*``: behind each end follows what followed the nonterminal itself."""
     edges = [list(row.items()) for row in made.edges]
@@ -238,7 +287,7 @@ def _without_left_recursion(made: Automaton, head: Symbol) -> Automaton:
         final.add(start)
     for state in final:
         empty[state].append(after)
-    found = _deterministic(edges, empty, [start], final)
+    found = deterministic(edges, empty, [start], final)
     return made if found is None else found
 
 
@@ -249,11 +298,11 @@ def _without_right_recursion(made: Automaton, n: int) -> Automaton:
         return made
     edges = [[(s, to) for s, to in row.items() if not (to in ends and _is_self(s, n))] for row in made.edges]
     empty = [[0] if any(to in ends and _is_self(s, n) for s, to in row.items()) else [] for row in made.edges]
-    found = _deterministic(edges, empty, [0], set(made.accepting))
-    return made if found is None else _minimal(found)
+    found = deterministic(edges, empty, [0], set(made.accepting))
+    return made if found is None else minimal(found)
 
 
-def _merged(done: dict[int, Automaton], captures: dict[int, str], root: int) -> tuple[dict[int, Automaton], int]:
+def merged(done: dict[int, Automaton], captures: dict[int, str], root: int) -> tuple[dict[int, Automaton], int]:
     """What the root reaches; nonterminals whose automata are the same become one, as often as that makes others so."""
     home = {n: n for n in done}
     reached = {root}
@@ -285,9 +334,9 @@ def _with_names(made: Automaton, names: dict[int, int]) -> Automaton:
     edges = [[(_renamed(s, names), to) for s, to in row.items()] for row in made.edges]
     if all(len({s for s, _ in row}) == len(row) for row in edges):
         return Automaton([dict(row) for row in edges], made.accepting)
-    found = _deterministic(edges, [[] for _ in edges], [0], set(made.accepting))
+    found = deterministic(edges, [[] for _ in edges], [0], set(made.accepting))
     assert found is not None  # no more states than there were, but for those that two names now lead to at once
-    return _minimal(found)
+    return minimal(found)
 
 
 def _renamed(symbol: Symbol, names: dict[int, int]) -> Symbol:

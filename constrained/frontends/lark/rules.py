@@ -10,13 +10,13 @@ Cost: about 2 us a symbol and round of refinement; five to fifteen rounds are us
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from constrained.grammar.ir import Capture, Choice, Expr, Graph, Literal, Reference, RuleSet, Sequence
 
-__all__ = ["Alternative", "Automaton", "Edges", "Sketch", "Symbol", "Template"]
+__all__ = ["Alternative", "Automaton", "Edges", "Sketch", "Symbol", "Template", "refined"]
 
 #: A number, or (in a ``Template``) a tuple whose second part is a nonterminal if the first is "at" or "in".
 Symbol = Any
@@ -53,10 +53,10 @@ class Template:
         return len(self.names) - 1
 
     def finish(self, root: int) -> bool:
-        """Leaves out alternatives that cannot be finished (symbols are all numbers); False if the root cannot be."""
+        """Leaves out alternatives that cannot be finished; False if the root cannot be."""
         productive = self._productive()
-        self.alternatives = [[one for one in options if all(s < 0 or s in productive for s in one)] if n in productive
-                             else [] for n, options in enumerate(self.alternatives)]
+        self.alternatives = [[one for one in options if all((m := _nonterminal(s)) < 0 or m in productive for s in one)]
+                             if n in productive else [] for n, options in enumerate(self.alternatives)]
         return root in productive
 
     def _productive(self) -> set[int]:
@@ -66,7 +66,7 @@ class Template:
         agenda: list[int] = []
         for n, options in enumerate(self.alternatives):
             for i, one in enumerate(options):
-                needs = {s for s in one if s >= 0}
+                needs = {m for s in one if (m := _nonterminal(s)) >= 0}
                 missing[n, i] = len(needs)
                 for s in needs:
                     users.setdefault(s, []).append((n, i))
@@ -93,7 +93,8 @@ class Template:
                         reached.add(n)
                         stack.append(n)
         members = sorted(reached)
-        block = self._refined(members)
+        kinds = [self.captures.get(n) for n in range(len(self.names))]
+        block = refined(self.alternatives, members, kinds)
         first: dict[int, int] = {}
         for n in members:
             first.setdefault(block[n], n)
@@ -104,36 +105,43 @@ class Template:
         self.alternatives = merged
         return home[root]
 
-    def _refined(self, members: list[int]) -> dict[int, int]:
-        """The coarsest blocks whose members have equal alternatives. Only users of what moved are looked at again."""
-        users: dict[int, set[int]] = {n: set() for n in members}
-        for n in members:
-            for one in self.alternatives[n]:
-                for s in one:
-                    used = _nonterminal(s)
-                    if used >= 0:
-                        users[used].add(n)
-        kinds: dict[str | None, int] = {}
-        block = {n: kinds.setdefault(self.captures.get(n), len(kinds)) for n in members}
-        sizes = [sum(one == kind for one in block.values()) for kind in range(len(kinds))]
-        dirty: set[int] = set(members)
-        while dirty:
-            groups: dict[int, dict[frozenset[Alternative], list[int]]] = {}
-            for n in dirty:
-                signature = frozenset([tuple([_renamed(s, block) for s in one]) for one in self.alternatives[n]])
-                groups.setdefault(block[n], {}).setdefault(signature, []).append(n)
-            dirty = set()
-            for old, parts in groups.items():
-                found = sorted(parts.values(), key=len)
-                if sum(map(len, found)) == sizes[old]:
-                    found.pop()  # the largest part keeps the number; who was not looked at keeps it anyway
-                for part in found:
-                    sizes[old] -= len(part)
-                    for n in part:
-                        block[n] = len(sizes)
-                        dirty |= users[n]
-                    sizes.append(len(part))
-        return block
+
+def refined(alternatives: list[list[Alternative]], members: Iterable[int], kinds: list[Any]) -> dict[int, int]:
+    """The coarsest blocks whose members are of one kind and have equal alternatives, up to these very blocks.
+
+    Only users of what moved are looked at again.
+    """
+    members = list(members)
+    users: dict[int, set[int]] = {n: set() for n in members}
+    for n in members:
+        for one in alternatives[n]:
+            for s in one:
+                used = _nonterminal(s)
+                if used >= 0:
+                    users[used].add(n)
+    numbers: dict[Any, int] = {}
+    block = {n: numbers.setdefault(kinds[n], len(numbers)) for n in members}
+    sizes = [0] * len(numbers)
+    for number in block.values():
+        sizes[number] += 1
+    dirty: set[int] = set(members)
+    while dirty:
+        groups: dict[int, dict[frozenset[Alternative], list[int]]] = {}
+        for n in dirty:
+            signature = frozenset([tuple([_renamed(s, block) for s in one]) for one in alternatives[n]])
+            groups.setdefault(block[n], {}).setdefault(signature, []).append(n)
+        dirty = set()
+        for old, parts in groups.items():
+            found = sorted(parts.values(), key=len)
+            if sum(map(len, found)) == sizes[old]:
+                found.pop()  # the largest part keeps the number; who was not looked at keeps it anyway
+            for part in found:
+                sizes[old] -= len(part)
+                for n in part:
+                    block[n] = len(sizes)
+                    dirty |= users[n]
+                sizes.append(len(part))
+    return block
 
 
 def _nonterminal(symbol: Symbol) -> int:
