@@ -17,6 +17,7 @@ from collections.abc import Callable
 from constrained.errors import UnsatisfiableGrammarError, echo
 from constrained.grammar.ir import ByteDfa, CharClass, Choice, Expr, Literal, RuleSet, Sequence
 from constrained.grammar.ir import Repeat as IrRepeat
+from constrained.kernel.nodes import dfa_of_block
 from constrained.limits import Limits
 from constrained.regex.absorb import absorbed
 from constrained.regex.builder import concat
@@ -26,6 +27,7 @@ from constrained.regex.parse_ecma import parse_ecma
 from constrained.regex.parse_python import parse_python
 from constrained.regex.rewrite import has_assertions, is_nothing, looks_back, search_form, simplify
 from constrained.regex.syntax import Alternation, CharSet, Concat, Node, Repeat, Text, children, walk
+from constrained.regex.utf8 import ByteTrie
 
 __all__ = ["byte_dfa", "from_regex", "pattern_dfa", "pattern_tree", "plain_expression", "tree_expression"]
 
@@ -79,8 +81,7 @@ def pattern_dfa(pattern: str, *, dialect: str = "python", limits: Limits | None 
 
 def byte_dfa(dfa: Dfa, limits: Limits | None = None) -> ByteDfa:
     """``dfa`` over the bytes of UTF-8. Raises GrammarLimitError where that takes too many states."""
-    rows, accepting = dfa.to_bytes(limits=limits)
-    return ByteDfa(rows, accepting)
+    return dfa_of_block(dfa.to_block(ByteTrie(dfa.classes).spelling(), limits), dfa.accepting)
 
 
 def _small(dfa: Dfa) -> Dfa:

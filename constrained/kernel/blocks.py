@@ -72,6 +72,23 @@ class Block:
             raise MemoryError
         return 0
 
+    def states(self) -> int:
+        """How many there are."""
+        return self.n
+
+    def rows(self) -> tuple:
+        """For each state its edges: (first byte, last byte, next state)."""
+        i: cython.int
+        k: cython.int
+        found: list = []
+        row: list
+        for i in range(self.n):
+            row = []
+            for k in range(self.first[i], self.first[i + 1]):
+                row.append((self.lo[k], self.hi[k], self.to[k]))
+            found.append(tuple(row))
+        return tuple(found)
+
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def write(self, net: Network, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:

@@ -242,7 +242,7 @@ class RuleTable:
                     items = (*group.items, *group.held)
             elif kind == BYTE_DFA:
                 dfa = node
-                total += 4 * len(dfa.transitions)
+                total += 4 * dfa.states
                 rule.loops = True
                 continue
             elif kind == COUNTED_DFA or kind == KEY_DFA:

@@ -26,7 +26,8 @@ cdef class Reference(Node):
     cdef readonly str name
 
 cdef class ByteDfa(Node):
-    cdef readonly tuple transitions
+    cdef tuple made
+    cdef readonly int states
     cdef readonly frozenset accepting
     cdef object block
 

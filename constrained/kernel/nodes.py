@@ -122,15 +122,33 @@ class ByteDfa(Node):
 
     if not cython.compiled:
         block = None  # of those that are made otherwise, too
+        states = 0
 
     def __init__(self, transitions: tuple, accepting: frozenset):
         self.kind = 7
-        self.transitions = transitions
+        self.made = transitions
+        self.states = len(transitions)
         self.accepting = accepting
         self.block = None
 
+    @property
+    def transitions(self):
+        """The edges of each state; of what was made as a block, made when they are asked for."""
+        if self.made is None:
+            self.made = self.block.rows()
+        return self.made
+
     def __reduce__(self):
         return ByteDfa, (self.transitions, self.accepting)
+
+
+def dfa_of_block(block, accepting: frozenset) -> ByteDfa:
+    """The automaton whose block is there already."""
+    dfa: ByteDfa = ByteDfa((), accepting)
+    dfa.made = None
+    dfa.states = block.states()
+    dfa.block = block
+    return dfa
 
 
 @cython.cclass

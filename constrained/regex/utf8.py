@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
+from constrained.kernel.spelling import Spelling
 from constrained.regex.charset import Ranges
 
 __all__ = ["ByteTrie"]
@@ -41,6 +42,13 @@ class ByteTrie:
                 if child is not None:
                     entries.append((_LEADS[more] | lead, _LEADS[more] | lead, child))
         self.root = self._node(self._spelled(entries))
+        self._spelling: Spelling | None = None
+
+    def spelling(self) -> Spelling:
+        """The trie for ``Dfa.to_block``."""
+        if self._spelling is None:
+            self._spelling = Spelling(self.nodes[: self.root + 1], self.leaves)
+        return self._spelling
 
     def _spelled(self, entries: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
         """The branches of the root, given those of UTF-8, sorted: where a subclass adds escapes or takes bytes away."""

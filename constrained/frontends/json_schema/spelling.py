@@ -19,6 +19,8 @@ from functools import lru_cache
 
 from constrained.errors import GrammarLimitError
 from constrained.grammar.ir import ByteDfa, CharClass, Choice, Expr, Literal, Sequence
+from constrained.kernel.nodes import dfa_of_block
+from constrained.kernel.spelling import Spelling
 from constrained.limits import Limits
 from constrained.regex.charset import ANY, Ranges, complement, intersection, normalise, subtract
 from constrained.regex.dfa import DEAD, Dfa
@@ -140,32 +142,16 @@ def _trie(classes: tuple[Ranges, ...], escapes: str) -> SpelledTrie:
 def spelled_dfa(dfa: Dfa, escapes: str, limits: Limits) -> ByteDfa:
     """The texts of ``dfa`` as they are written between quotation marks. Raises GrammarLimitError."""
     if escapes != "any":
-        live = {index for row in dfa.rows for index, target in enumerate(row) if target != DEAD}
-        if all(dfa.classes[index][-1][1] < 0x7F and intersection(dfa.classes[index], PLAIN) == dfa.classes[index]
-               for index in live):
-            return _plain_dfa(dfa, live)
+        plain = [index for index, ranges in enumerate(dfa.classes)
+                 if ranges[-1][1] < 0x7F and intersection(ranges, PLAIN) == ranges]
+        others = sorted({*range(len(dfa.classes))}.difference(plain))
+        if all(row[index] == DEAD for index in others for row in dfa.rows):  # bytes that nothing escapes
+            pieces = sorted((first, last, ~index) for index in plain for first, last in dfa.classes[index])
+            return dfa_of_block(dfa.to_block(Spelling([tuple(pieces)], []), limits), dfa.accepting)
     trie = _trie(dfa.classes, escapes)
     if len(dfa.rows) * len(trie.nodes) > 2 * limits.max_dfa_states:  # the work; far fewer states come of it
         raise GrammarLimitError("max_dfa_states", limits.max_dfa_states, "a string takes too many states over bytes")
-    rows, accepting = dfa.to_bytes(trie, limits=limits)
-    return ByteDfa(rows, accepting)
-
-
-def _plain_dfa(dfa: Dfa, live: set[int]) -> ByteDfa:
-    """The same where all characters are bytes that nothing escapes."""
-    pieces = sorted((first, last, index) for index in live for first, last in dfa.classes[index])
-    rows = []
-    for targets in dfa.rows:
-        row: _Entries = []
-        for first, last, index in pieces:
-            target = targets[index]
-            if target != DEAD:
-                if row and row[-1][2] == target and row[-1][1] + 1 == first:
-                    row[-1] = (row[-1][0], last, target)
-                else:
-                    row.append((first, last, target))
-        rows.append(tuple(row))
-    return ByteDfa(tuple(rows), dfa.accepting)
+    return dfa_of_block(dfa.to_block(trie.spelling(), limits), dfa.accepting)
 
 
 @lru_cache(maxsize=4096)

@@ -464,7 +464,7 @@ def _counted(shape: StringShape, escapes: str, limits: Limits) -> Expr | None:
             both = shape.dfa(limits)
             return spelled_dfa(both, escapes, limits) if both.accepting else None
         spelled = spelled_dfa(dfa, escapes, limits)
-        size = (top + 1) * len(spelled.transitions)
+        size = (top + 1) * spelled.states
         written = CountedDfa(spelled, len(dfa.rows), shape.minimum, shape.maximum)
         if size <= _WRITTEN:
             return written

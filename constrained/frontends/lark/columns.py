@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from constrained.grammar.ir import ByteDfa, CharClass, Choice, Expr, Reference, Sequence
+from constrained.grammar.ir import CharClass, Choice, Expr, Reference, Sequence
+from constrained.kernel.nodes import dfa_of_block
 from constrained.limits import Limits
 from constrained.regex.dfa import DEAD, Dfa, trimmed
 from constrained.regex.utf8 import ByteTrie
@@ -154,8 +155,7 @@ class _Expansion:
         number, _ = self.indentation.lines[line - 1]
         if number not in self.tries:
             self.tries[number] = ByteTrie(dfa.classes)
-        rows, accepting = dfa.to_bytes(self.tries[number], limits=self.limits)
-        return ByteDfa(rows, accepting)
+        return dfa_of_block(dfa.to_block(self.tries[number].spelling(), self.limits), dfa.accepting)
 
     def _first(self, line: int, column: int) -> list[tuple[int, int, int]]:
         """The ways to get deeper than ``column``: (text, state of the line, its column)."""
