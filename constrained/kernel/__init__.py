@@ -18,8 +18,8 @@ _HERE = (
     "inlining", "int_rows", "lazy_positions", "literals", "logits",
     "mask_store", "mask_walk", "memo", "memory", "network", "nodes", "partition", "pending", "position_sets",
     "program", "region_tokens", "regions", "registers", "rule_writer", "set_loops", "shortest", "signatures",
-    "spelling", "stacks", "token_automaton", "token_budgets", "token_step", "token_trie", "token_walk", "unions",
-    "value_reader", "value_trie", "value_walk", "walk_lanes",
+    "spelling", "stacks", "subset_tables", "token_automaton", "token_budgets", "token_step", "token_trie",
+    "token_walk", "unions", "value_reader", "value_trie", "value_walk", "walk_lanes",
 )
 _ABOVE: tuple[str, ...] = ("frontends.json_schema.direct",)
 """Those in other rooms, by their names below ``constrained``."""

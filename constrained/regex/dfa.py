@@ -204,6 +204,12 @@ def trimmed(dfa: Dfa) -> Dfa:
     return Dfa(dfa.classes, table.rows(kept), accepting)
 
 
+def live_part(table: Table, classes: tuple[Ranges, ...], accepting: frozenset[int]) -> Dfa:
+    """The automaton of a table, trimmed."""
+    kept = table.live(accepting)
+    return Dfa(classes, table.rows(kept), frozenset([index for index, state in enumerate(kept) if state in accepting]))
+
+
 def minimise(dfa: Dfa) -> Dfa:
     """The least automaton of the same language, classes that no state tells apart joined.
 
