@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """Products, trimming and minimising of deterministic automata over classes, on flat tables.
 
-Rows come as tuples of tuples: ``rows[state][class]`` is the next state or -1 (dead); state 0 starts. What the
-operations mean is said in ``regex.dfa``; here they are loops over ints.
+Rows come and go as tuples of tuples: ``rows[state][class]`` is the next state or -1 (dead); state 0 starts. What the
+operations mean is said in ``regex.dfa``; here they are loops over ints, and most change the table they are asked of.
 
 Cost: 20-50 ns for each state and class.
 """
@@ -76,27 +76,119 @@ class Table:
             for j in range(k):
                 self.next[i * k + j] = row[j]
 
-    def rows(self, kept: list) -> tuple:
-        """The rows of the states ``kept``, numbered in that order; every other state becomes dead."""
+    def rows(self) -> tuple:
+        """The rows of all states."""
         i: cython.int
         j: cython.int
-        state: cython.int
         found: list = []
         row: list
-        self.seen = grow_int(self.seen, self.n + 1)
-        if not self.seen:
-            raise MemoryError
         for i in range(self.n):
-            self.seen[i] = -1
-        for i in range(len(kept)):
-            self.seen[kept[i]] = i
-        for state in kept:
             row = []
             for j in range(self.k):
-                i = self.next[state * self.k + j]
-                row.append(-1 if i < 0 else self.seen[i])
+                row.append(self.next[i * self.k + j])
             found.append(tuple(row))
         return tuple(found)
+
+    def states(self) -> int:
+        """How many there are, the dead one not counted."""
+        return self.n
+
+    def complete(self) -> None:
+        """One state more, the last: every dead end leads there, and it to itself."""
+        i: cython.int
+        size: cython.int = self.n * self.k
+        self.next = grow_int(self.next, size + self.k + 1)
+        if not self.next:
+            raise MemoryError
+        for i in range(size):
+            if self.next[i] < 0:
+                self.next[i] = self.n
+        for i in range(size, size + self.k):
+            self.next[i] = self.n
+        self.n += 1
+
+    def trim(self, accepting: frozenset) -> tuple:
+        """Keep the states of ``live``, numbered in that order: (whether anything changed, the accepting ones)."""
+        k: cython.int = self.k
+        i: cython.int
+        j: cython.int
+        to: cython.int
+        state: cython.int
+        kept: list = self.live(accepting)
+        count: cython.int = cython.cast(cython.int, len(kept))
+        changed: cython.bint = count != self.n
+        found: list = []
+        for i in range(self.n):
+            self.seen[i] = -1
+        for i in range(count):
+            state = kept[i]
+            self.order[i] = state
+            self.seen[state] = i
+            if state != i:
+                changed = True
+        if not changed:
+            return False, accepting
+        self.source = grow_int(self.source, count * k + 1)
+        if not self.source:
+            raise MemoryError
+        for i in range(count):
+            for j in range(k):
+                to = self.next[self.order[i] * k + j]
+                self.source[i * k + j] = -1 if to < 0 else self.seen[to]
+        for i in range(count * k):
+            self.next[i] = self.source[i]
+        self.n = count
+        for state in accepting:
+            if self.seen[state] >= 0:
+                found.append(self.seen[state])
+        return True, frozenset(found)
+
+    def join(self) -> list:
+        """Keep one of each set of classes whose columns are equal: lists of classes, by their first."""
+        n: cython.int = self.n
+        k: cython.int = self.k
+        i: cython.int
+        j: cython.int
+        g: cython.int
+        groups: list = []
+        self.order = grow_int(self.order, k + 1)  # of each group its first class
+        if not self.order:
+            raise MemoryError
+        for j in range(k):
+            for g in range(len(groups)):
+                i = 0
+                while i < n and self.next[i * k + j] == self.next[i * k + self.order[g]]:
+                    i += 1
+                if i == n:
+                    groups[g].append(j)
+                    break
+            else:
+                self.order[len(groups)] = j
+                groups.append([j])
+        if len(groups) < k:
+            self.k = cython.cast(cython.int, len(groups))
+            for i in range(n):
+                for g in range(self.k):
+                    self.next[i * self.k + g] = self.next[i * k + self.order[g]]
+        return groups
+
+    def merge(self) -> None:
+        """Lead to the first state of each block that ``blocks`` found; to the dead ones' not at all."""
+        n: cython.int = self.n
+        i: cython.int
+        b: cython.int
+        for i in range(n + 1):
+            self.first[i] = -1
+        self.first[self.block[n]] = -2
+        for i in range(n):
+            b = self.block[i]
+            if self.first[b] == -1:
+                self.first[b] = i
+        for i in range(n * self.k):
+            b = self.next[i]
+            if b >= 0:
+                b = self.first[self.block[b]]
+                self.next[i] = -1 if b < 0 else b
 
     def live(self, accepting: frozenset) -> list:
         """The states that can be reached and can accept, in the order in which they are met; state 0 always."""
@@ -165,8 +257,8 @@ class Table:
                 found.append(self.order[i])
         return found
 
-    def blocks(self, accepting: frozenset) -> list:
-        """The block of each state in the coarsest congruence, dead states' block last in the list (J. Hopcroft, 1971).
+    def blocks(self, accepting: frozenset) -> int:
+        """How many classes the coarsest congruence has (J. Hopcroft, 1971); ``block`` is that of each state.
 
         The dead state takes part as state ``n``. Blocks are runs of ``elems``; ``place`` is where a state stands there.
         """
@@ -281,7 +373,7 @@ class Table:
                         self.queued[c] = 1
                     waiting += 1
                     count += 1
-        return [self.block[i] for i in range(n)]
+        return count
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -304,11 +396,11 @@ class Table:
         self.marked[b] += 1
         return touched
 
-    def product(self, other: Table, homes: list, needs_left: cython.bint, needs_right: cython.bint,
+    def product(self, other: Table, homes: list, either: cython.bint, mine: frozenset, theirs: frozenset,
                 most: cython.int) -> tuple:
-        """(rows, pairs) of the product over the classes ``homes``: (class here, class there) of each.
+        """(table, accepting states) of the product over the classes ``homes``: (class here, class there) of each.
 
-        A pair is (state, state), -1 where a side is dead. ``needs_left``: a pair whose left is dead is dead.
+        A pair accepts where both do, or one of them (``either``); without ``either`` it is dead if one side is.
         Raises ``TooManyStates``.
         """
         k: cython.int = len(homes)
@@ -316,46 +408,61 @@ class Table:
         j: cython.int
         a: cython.int
         b: cython.int
-        found: list = []
-        pairs: list = []
-        row: list
+        room: cython.int = 64
+        found: Table = Table((), k)
+        accepting: list = []
         home_a: list = [home[0] for home in homes]
         home_b: list = [home[1] for home in homes]
         self.slot_count = 64
         self.slots = grow_int(self.slots, self.slot_count)
         self.queue = grow_int(self.queue, k + 1)
         self.queued = grow_int(self.queued, k + 1)
-        if not (self.slots and self.queue and self.queued):
+        self.marked = grow_int(self.marked, self.n + 1)
+        self.touched = grow_int(self.touched, other.n + 1)
+        found.next = grow_int(found.next, room * k + 1)
+        if not (self.slots and self.queue and self.queued and self.marked and self.touched and found.next):
             raise MemoryError
         for j in range(self.slot_count):
             self.slots[j] = -1
         for j in range(k):
             self.queue[j] = home_a[j]
             self.queued[j] = home_b[j]
+        for j in range(self.n):
+            self.marked[j] = 0  # accepts
+        for j in range(other.n):
+            self.touched[j] = 0
+        for j in mine:
+            self.marked[j] = 1
+        for j in theirs:
+            self.touched[j] = 1
         self.cap = 0
         self._pair(0, 0, 0)
         count: cython.int = 1
         while i < count:
-            a = self.pair_a[i]
-            b = self.pair_b[i]
-            row = []
+            if i >= room:
+                room *= 2
+                found.next = grow_int(found.next, room * k + 1)
+                if not found.next:
+                    raise MemoryError
+            a = 0 if self.pair_a[i] < 0 else self.marked[self.pair_a[i]]
+            b = 0 if self.pair_b[i] < 0 else self.touched[self.pair_b[i]]
+            if (a and b) or (either and (a or b)):
+                accepting.append(i)
             for j in range(k):
                 a = -1 if self.pair_a[i] < 0 else self.next[self.pair_a[i] * self.k + self.queue[j]]
                 b = -1 if self.pair_b[i] < 0 else other.next[self.pair_b[i] * other.k + self.queued[j]]
-                if (a < 0 and b < 0) or (needs_left and a < 0) or (needs_right and b < 0):
-                    row.append(-1)
+                if (a < 0 and b < 0) or (not either and (a < 0 or b < 0)):
+                    found.next[i * k + j] = -1
                     continue
                 a = self._pair(a, b, count)
                 if a == count:
                     count += 1
                     if count > most:
                         raise TooManyStates
-                row.append(a)
-            found.append(tuple(row))
+                found.next[i * k + j] = a
             i += 1
-        for i in range(count):
-            pairs.append((self.pair_a[i], self.pair_b[i]))
-        return tuple(found), pairs
+        found.n = count
+        return found, frozenset(accepting)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)

@@ -8,7 +8,7 @@ be reached and can still accept, except that state 0 always exists (alone and re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from constrained.errors import GrammarLimitError
@@ -103,8 +103,15 @@ def of_texts(texts: Iterable[str]) -> Dfa:
     letters = sorted({char for after in children for char in after})
     others = charset_complement(normalise((ord(char), ord(char)) for char in letters))
     classes = (*(((ord(char), ord(char)),) for char in letters), others)
-    rows = tuple([(*[after.get(char, DEAD) for char in letters], DEAD) for after in children])
-    return Dfa(classes, rows, frozenset(accepting))
+    place = {char: index for index, char in enumerate(letters)}
+    blank = [DEAD] * len(classes)
+    rows = []
+    for after in children:
+        row = blank.copy()
+        for char, child in after.items():
+            row[place[char]] = child
+        rows.append(tuple(row))
+    return Dfa(classes, tuple(rows), frozenset(accepting))
 
 
 def enumerated(dfa: Dfa, most: int) -> list[str] | None:
@@ -133,20 +140,19 @@ def enumerated(dfa: Dfa, most: int) -> list[str] | None:
 
 def intersection(left: Dfa, right: Dfa, limits: Limits) -> Dfa:
     """The texts of both."""
-    return _product(left, right, lambda a, b: a and b, limits)
+    return _product(left, right, False, limits)
 
 
 def union(left: Dfa, right: Dfa, limits: Limits) -> Dfa:
     """The texts of at least one."""
-    return _product(left, right, lambda a, b: a or b, limits)
+    return _product(left, right, True, limits)
 
 
 def complement(dfa: Dfa) -> Dfa:
     """The texts that ``dfa`` does not accept (texts of code points; never an ill-formed one)."""
-    sink = len(dfa.rows)
-    rows = [tuple(sink if target == DEAD else target for target in row) for row in dfa.rows]
-    rows.append((sink,) * len(dfa.classes))
-    return trimmed(Dfa(dfa.classes, tuple(rows), frozenset(range(sink + 1)) - dfa.accepting))
+    table = Table(dfa.rows, len(dfa.classes))
+    table.complete()
+    return live_part(table, dfa.classes, frozenset(range(len(dfa.rows) + 1)) - dfa.accepting)
 
 
 def is_empty(dfa: Dfa) -> bool:
@@ -180,34 +186,29 @@ def _too_many(limits: Limits) -> GrammarLimitError:
     return GrammarLimitError("max_dfa_states", limits.max_dfa_states, "an automaton of a pattern has too many states")
 
 
-def _product(left: Dfa, right: Dfa, keep: Callable[[bool, bool], bool], limits: Limits) -> Dfa:
+def _product(left: Dfa, right: Dfa, either: bool, limits: Limits) -> Dfa:
     classes, left_home, right_home = refine(left.classes, right.classes)
     homes = list(zip(left_home, right_home, strict=True))
-    # With one side dead the other may still matter (union), or not (intersection): ask ``keep``.
-    needs_left, needs_right = not keep(False, True), not keep(True, False)
     try:
-        rows, pairs = Table(left.rows, len(left.classes)).product(
-            Table(right.rows, len(right.classes)), homes, needs_left, needs_right, limits.max_dfa_states)
+        table, accepting = Table(left.rows, len(left.classes)).product(
+            Table(right.rows, len(right.classes)), homes, either, left.accepting, right.accepting,
+            limits.max_dfa_states)
     except TooManyStates:
         raise _too_many(limits) from None
-    accepting = frozenset(i for i, (a, b) in enumerate(pairs) if keep(a in left.accepting, b in right.accepting))
-    return trimmed(Dfa(classes, rows, accepting))
+    return live_part(table, classes, accepting)
+
+
+def live_part(table: Table, classes: tuple[Ranges, ...], accepting: frozenset[int]) -> Dfa:
+    """The automaton of a table, trimmed; the table is changed."""
+    _, accepting = table.trim(accepting)
+    return Dfa(classes, table.rows(), accepting)
 
 
 def trimmed(dfa: Dfa) -> Dfa:
     """Without states that cannot be reached or cannot accept any more. State 0 stays."""
     table = Table(dfa.rows, len(dfa.classes))
-    kept = table.live(dfa.accepting)
-    if len(kept) == len(dfa.rows) and all(state == index for index, state in enumerate(kept)):
-        return dfa
-    accepting = frozenset(index for index, state in enumerate(kept) if state in dfa.accepting)
-    return Dfa(dfa.classes, table.rows(kept), accepting)
-
-
-def live_part(table: Table, classes: tuple[Ranges, ...], accepting: frozenset[int]) -> Dfa:
-    """The automaton of a table, trimmed."""
-    kept = table.live(accepting)
-    return Dfa(classes, table.rows(kept), frozenset([index for index, state in enumerate(kept) if state in accepting]))
+    changed, accepting = table.trim(dfa.accepting)
+    return Dfa(dfa.classes, table.rows(), accepting) if changed else dfa
 
 
 def minimise(dfa: Dfa) -> Dfa:
@@ -215,29 +216,15 @@ def minimise(dfa: Dfa) -> Dfa:
 
     Hopcroft's algorithm (J. Hopcroft, 1971): states x classes x log(states).
     """
-    dfa = _joined_classes(trimmed(dfa))
-    count = len(dfa.rows)
-    # DEAD takes part as state ``count``: every state reaches it where it has no other target.
-    block_of = Table(dfa.rows, len(dfa.classes)).blocks(dfa.accepting)
-    if len(set(block_of)) == count + 1:
-        return dfa
-    dead = block_of[count]
-    representative: dict[int, int] = {}
-    for state in range(count):
-        representative.setdefault(block_of[state], state)
-    target_of = [DEAD if block == dead else representative[block] for block in block_of]  # DEAD, -1, is the last
-    rows = tuple([tuple([target_of[target] for target in row]) for row in dfa.rows])
-    return trimmed(Dfa(dfa.classes, rows, dfa.accepting))
-
-
-def _joined_classes(dfa: Dfa) -> Dfa:
-    """Classes with the same column become one."""
-    columns: dict[tuple[int, ...], list[int]] = {}
-    for index, column in enumerate(zip(*dfa.rows, strict=True)):
-        columns.setdefault(column, []).append(index)
-    if len(columns) == len(dfa.classes):
-        return dfa
-    groups = list(columns.values())
-    classes = tuple(normalise(pair for index in group for pair in dfa.classes[index]) for group in groups)
-    rows = tuple([tuple([row[group[0]] for group in groups]) for row in dfa.rows])
-    return Dfa(classes, rows, dfa.accepting)
+    table = Table(dfa.rows, len(dfa.classes))
+    changed, accepting = table.trim(dfa.accepting)
+    classes = dfa.classes
+    groups = table.join()
+    if len(groups) < len(classes):
+        changed = True
+        classes = tuple(normalise(pair for index in group for pair in dfa.classes[index]) for group in groups)
+    if table.blocks(accepting) <= table.states():  # without the dead one
+        changed = True
+        table.merge()
+        _, accepting = table.trim(accepting)
+    return Dfa(classes, table.rows(), accepting) if changed else dfa
