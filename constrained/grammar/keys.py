@@ -32,9 +32,10 @@ class KeyDfa(ByteDfa):
     _transitions: _Rows | None
 
     def __init__(self, strings: ByteDfa, keys: tuple[bytes, ...], closing: int) -> None:
-        values: dict[str, Any] = {"strings": strings, "keys": keys, "closing": closing, "_transitions": None}
-        for name, value in values.items():  # the base is frozen
-            object.__setattr__(self, name, value)
+        self.strings = strings
+        self.keys = keys
+        self.closing = closing
+        self._transitions = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return KeyDfa, (self.strings, self.keys, self.closing)
@@ -57,7 +58,7 @@ class KeyDfa(ByteDfa):
             plain = self.strings.transitions
             nodes = [self._row(found, node in ends) for node, found in enumerate(branches)]
             known = (nodes[0], *plain[1:], *nodes[1:])
-            object.__setattr__(self, "_transitions", known)
+            self._transitions = known
         return known
 
     def _row(self, branches: dict[int, int], ends: bool) -> tuple[tuple[int, int, int], ...]:

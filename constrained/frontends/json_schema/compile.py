@@ -154,6 +154,8 @@ def read_schema(schema: Any, limits: Limits) -> Any:
         if len(schema) > limits.max_source_chars:
             raise GrammarLimitError("max_source_chars", limits.max_source_chars, "the schema text is too long")
         try:
+            if isinstance(schema, str) and not schema.startswith("\ufeff"):
+                return _decode(schema)
             return json.loads(schema, parse_float=Decimal, parse_constant=_no_constant)
         except RecursionError:
             raise GrammarLimitError("max_nesting", limits.max_nesting, "the schema is nested too deeply") from None
@@ -199,3 +201,6 @@ def _exact(schema: Any, limits: Limits) -> Any:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
+
+
+_decode = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_constant).decode

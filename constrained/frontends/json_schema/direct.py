@@ -29,9 +29,10 @@ try:
 except ImportError:
     from constrained.kernel import cython_shim as cython
 
-from constrained.frontends.json_schema.free_keys import other_keys
-from constrained.frontends.json_schema.spelling import joined_surrogates, json_literal
+from constrained.frontends.json_schema.free_keys import any_key, other_keys
+from constrained.frontends.json_schema.spelling import canonical_spellings, joined_surrogates, json_literal
 from constrained.grammar.ir import Graph
+from constrained.grammar.keys import KeyDfa
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.nodes import Choice, Literal, Reference, Repeat, Sequence, Unordered
@@ -54,10 +55,12 @@ MEMBERS = cython.declare(cython.int, 4)
 ITEMS = cython.declare(cython.int, 8)
 REFERS = cython.declare(cython.int, 16)
 RARE = cython.declare(cython.int, 32)
+VALUES = cython.declare(cython.int, 64)
 _KEYWORDS: dict = {
     "type": 1,
-    **dict.fromkeys("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern format "
-                    "enum const".split(), 2),
+    **dict.fromkeys("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern "
+                    "format".split(), 2),
+    **dict.fromkeys("enum const".split(), 64),
     **dict.fromkeys("properties required additionalProperties".split(), 4),
     **dict.fromkeys("items minItems maxItems".split(), 8),
     "$ref": 16,
@@ -79,6 +82,10 @@ LONGEST_NAME = cython.declare(cython.int, 80)
 LONGEST_CHAIN = cython.declare(cython.int, 100)
 """References to nothing but another reference, one behind the other."""
 
+FEW_OBJECTS = cython.declare(cython.int, 12)
+"""Alternatives of objects of which each is compared with each."""
+
+_ANY_SHAPE = ((), (), "any", False)
 _EMPTY = Literal(b"")
 _QUOTE = Literal(b'"')
 _TRUE, _FALSE, _NULL = Literal(b"true"), Literal(b"false"), Literal(b"null")
@@ -115,11 +122,52 @@ def _choice(options: list):
     return node
 
 
+@cython.cfunc
+def _plain_literal(text: str):
+    """A string of JSON that needs no escapes, however it is written; None: it needs some."""
+    c: cython.int
+    if not text.isascii():
+        return None
+    data: bytes = text.encode()
+    for c in data:
+        if c < 0x20 or c > 0x7E or c == 0x22 or c == 0x5C:
+            return None
+    node: Literal = Literal.__new__(Literal)
+    node.kind = 1
+    node.data = b'"' + data + b'"'
+    return node
+
+
+@cython.cfunc
+def _key(name: str):
+    """A name in its canonical spellings."""
+    found = _plain_literal(name)
+    return json_literal(name) if found is None else found
+
+
+@cython.cfunc
+def _other_keys(out: frozenset):
+    """Any string but ``out``."""
+    keys: list = []
+    for name in out:
+        found = _plain_literal(name)
+        if found is None:
+            if not "".join(out).isascii():
+                out = frozenset(map(joined_surrogates, out))
+            return _sequence((_QUOTE, other_keys(out)))
+        keys.append(cython.cast(str, name).encode())
+    keys.sort()
+    return _sequence((_QUOTE, KeyDfa(any_key(), tuple(keys), 0x22)))
+
+
 @cython.final
 @cython.cclass
 class Texts:
-    """What a scalar is written as, in any document: sets of strings and numbers, each ``(kind, expression, rules that
-    belong to it or None)``, then words. ``objects`` and ``arrays``: all of those are values, too."""
+    """What a scalar is written as, in any document: sets of strings and numbers, then words. ``objects`` and ``arrays``:
+    all of those are values, too.
+
+    A set is ``(kind, expression, rules that belong to it or None)``, or ``("string", None, texts)`` where it is a list.
+    """
 
     def __init__(self, scalars: tuple, words: tuple, objects: bool, arrays: bool):
         self.scalars = scalars
@@ -132,27 +180,44 @@ class Texts:
 
 @cython.final
 @cython.cclass
+class Union:
+    """Alternatives: objects and arrays as ``(schema, pointer)``, and scalars together, or None."""
+
+    def __init__(self):
+        self.objects = []
+        self.arrays = []
+        self.content = None
+        self.texts = None
+
+
+@cython.final
+@cython.cclass
 class Tables:
     """What all documents share that are read and written alike.
 
     Args:
         space, comma, colon: the layout's expressions.
         spaces: the rule that ``space`` refers to, ``(name, expression)``; None: no whitespace.
-        read: from the schema of a scalar to its ``Texts``; None: not a scalar in a plain way. May raise.
+        read: from the schema of a scalar, or of a union of such, to its ``Texts``; None: it is not plain. May raise.
+        knows_const: whether ``const`` is a keyword.
         any_order: whether members come in any order.
         ref_alone: whether ``$ref`` hides its siblings.
         max_repeat: the largest count.
+        most_alternatives: of all unions of a document.
     """
 
-    def __init__(self, space, comma, colon, spaces, read, any_order: bool, ref_alone: bool, max_repeat: int):
+    def __init__(self, space, comma, colon, spaces, read, knows_const: bool, any_order: bool, ref_alone: bool, max_repeat: int,
+                 most_alternatives: int):
         self.space = space
         self.comma = comma
         self.colon = colon
         self.spaces = spaces
         self.read = read
+        self.knows_const = knows_const
         self.any_order = any_order
         self.ref_alone = ref_alone
         self.max_repeat = max_repeat
+        self.most_alternatives = most_alternatives
         self.kept = {}
         self.brackets = self._bracket(b"{", b"}")
         self.square = self._bracket(b"[", b"]")
@@ -234,7 +299,7 @@ def _content(schema: dict):
     found: list = []
     for key, value in schema.items():
         bits = _KEYWORDS.get(key)
-        if bits is None or not cython.cast(cython.int, bits) & 3:
+        if bits is None or not cython.cast(cython.int, bits) & (TYPE | SCALAR | VALUES):
             continue
         kind = type(value)
         if kind is list:
@@ -278,32 +343,106 @@ def _place_of(base: str, keyword, name) -> str:
     return f"{base}/{keyword}/{name}"
 
 
-def in_order(members: list, free, separator) -> tuple:
-    """``(inside, may be empty)``: members ``(expression, must stand)`` in their order, then any number of free ones.
+@cython.cfunc
+def _said_texts(schema, knows_const: cython.bint):
+    """The strings that a schema lists, where that is all it says; else None."""
+    if type(schema) is not dict:
+        return None
+    said: dict = schema
+    if _bits(said) & ~(TYPE | VALUES) or said.get("type", "string") != "string":
+        return None
+    if "enum" in said:
+        if "const" in said:
+            return None
+        listed = said["enum"]
+        if type(listed) is not list or not listed:
+            return None
+    elif "const" in said and knows_const:
+        listed = [said["const"]]
+    else:
+        return None
+    for one in cython.cast(list, listed):
+        if type(one) is not str:
+            return None
+    return listed
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _told_apart(objects: list, knows_const: cython.bint) -> cython.int:
+    """Whether it is plain that no object is in two of the alternatives: by the texts of a member that all require, or,
+    of a few, by members that one requires and the other rules out."""
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    if len(objects) < 2:
+        return True
+    schema: dict = objects[0][0]
+    for name in schema.get("required") or ():
+        seen: set = set()
+        count: cython.Py_ssize_t = 0
+        for schema, _ in objects:
+            if name not in (schema.get("required") or ()):
+                break
+            listed = _said_texts((schema.get("properties") or {}).get(name), knows_const)
+            if listed is None or not seen.isdisjoint(listed):
+                break
+            seen.update(listed)
+            count += 1
+        if count == len(objects):
+            return True
+    if len(objects) > FEW_OBJECTS:
+        return False
+    for i in range(1, len(objects)):
+        for k in range(i):
+            if not _apart(objects[i][0], objects[k][0], knows_const) and (
+                    not _apart(objects[k][0], objects[i][0], knows_const)):
+                return False
+    return True
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _apart(one: dict, other: dict, knows_const: cython.bint) -> cython.int:
+    """Whether a member that ``one`` requires may not be in ``other``, or is another text there."""
+    mine: dict = one.get("properties") or {}
+    theirs: dict = other.get("properties") or {}
+    for name in one.get("required") or ():
+        if name not in theirs:
+            if other.get("additionalProperties", True) is False:
+                return True
+        elif name in mine:
+            texts, others = _said_texts(mine[name], knows_const), _said_texts(theirs[name], knows_const)
+            if texts is not None and others is not None and set(texts).isdisjoint(others):
+                return True
+    return False
+
+
+def in_order(members: list, standing: list, free, separator) -> tuple:
+    """``(inside, may be empty)``: members in their order, those of the numbers ``standing`` must come; then any number of
+    free ones. ``inside`` None: there are none.
 
     An automaton that reads each member once: in state ``2 i`` one of the members from ``i`` on must come, in state
-    ``2 i + 1``, behind member ``i``, a separator or the end. ``inside`` None: there are none.
+    ``2 i + 1``, behind member ``i``, a separator or the end.
     """
     i: cython.Py_ssize_t
     place: cython.Py_ssize_t
     last: cython.Py_ssize_t = len(members) - 1
+    must: cython.Py_ssize_t = 0
     if last < 0:
         return None if free is None else Sequence((free, Repeat(Sequence((separator, free)), 0, None))), True
-    standing: cython.Py_ssize_t = 0
-    for _, needed in members:
-        standing += needed
     parts: list = []
-    if free is None and standing == last + 1:
-        for member, _ in members:
+    if free is None and len(standing) == last + 1:
+        for member in members:
             parts.append(member)
             parts.append(separator)
         parts.pop()
         return _sequence(tuple(parts)), False
     accepting: list = []
     for i in range(last + 1):
-        member, needed = members[i]
+        member = members[i]
         place = 2 * i
-        if needed:
+        if must < len(standing) and standing[must] == i:
+            must += 1
             accepting.clear()
             parts.append(((member, place + 1),))
         elif i < last or free is not None:
@@ -317,7 +456,7 @@ def in_order(members: list, free, separator) -> tuple:
         parts.append(((free, place + 3),))
         parts.append(((separator, place + 2),))
         accepting.append(place + 3)
-    return Graph(tuple(parts), frozenset(accepting)), standing == 0
+    return Graph(tuple(parts), frozenset(accepting)), not standing
 
 
 @cython.final
@@ -341,6 +480,8 @@ class Writer:
         self.scalars = {}
         self.typed = {}
         self.contents = {}
+        self.lists = {}
+        self.listed = {}
         self.known = {}
         self.references = {}
         self.members = {}
@@ -349,6 +490,10 @@ class Writer:
         self.looks = {}
         self.compared = 0
         self.chain = 0
+        self.spent = 0
+        self.unions = {}
+        self.shape = None
+        self.comparing = False
         self.waiting = []
         self.done = 0
         self.filled_ones = {}
@@ -376,6 +521,15 @@ class Writer:
         if schema is False or not isinstance(schema, dict):
             raise NotPlain  # no value, or wrong
         return self.by_host(schema, base, keyword, name)  # another front end made it
+
+    @cython.cfunc
+    def quick(self, schema):
+        """The expression of a schema that says a type that was met before, and nothing else; None: find it out."""
+        if type(schema) is dict and len(cython.cast(dict, schema)) == 1:
+            said = cython.cast(dict, schema).get("type")
+            if type(said) is str:
+                return self.typed.get(said)
+        return None
 
     @cython.cfunc
     def by_host(self, schema, base: str, keyword, name):
@@ -408,15 +562,21 @@ class Writer:
                 self.typed[said] = found
             return found
         bits = _bits(schema)
+        if bits == TYPE and type(said) is str and said in self.typed:
+            return self.typed[said]
         if bits & RARE:
-            return self.only(schema, base, keyword, name) if bits == RARE else None
+            return self.combination(schema, base, keyword, name) if bits == RARE else None
         if bits & REFERS:
             return self.reference(schema, bits)
         types = _types_of(schema)
         if not (bits & MEMBERS and types & OBJECT) and not (bits & ITEMS and types & ARRAY):
+            if bits & VALUES and types & STRING and not bits & SCALAR:
+                values = _said_texts(schema, self.tables.knows_const) if not bits & (MEMBERS | ITEMS) else None
+                if values is not None:
+                    return self.text_of_list(tuple(values))
             content = _content(schema)
             return None if content is None else self.scalar(content, schema, base, keyword, name)
-        if bits & SCALAR:
+        if bits & (SCALAR | VALUES):
             return None
         found = self.known.get(id(schema))
         if found is not None:
@@ -431,7 +591,7 @@ class Writer:
             return self.own_array(schema, types, base, keyword, name)
         if self.structure(schema, types) < 0:
             return None
-        return self.waits(schema, base, keyword, name)
+        return self.waits(schema, None, base, keyword, name)
 
     @cython.cfunc
     def scalar(self, content: tuple, schema: dict, base: str, keyword, name):
@@ -444,9 +604,16 @@ class Writer:
             return None
         if texts.nothing:
             raise NotPlain
+        return self.written_as(content, texts, base, keyword, name)
+
+    @cython.cfunc
+    def written_as(self, content: tuple, texts: Texts, base: str, keyword, name):
+        """A reference to the texts of a scalar; equal ones share a rule."""
+        found = self.contents.get(content)
+        if found is not None:
+            return found
         if texts.single:
-            kind, expr, rules = texts.scalars[0]
-            found = self.named(kind, expr, rules)
+            found = self.scalar_set(texts.scalars[0])
         elif not content:
             found = self.any_value()
         else:
@@ -463,8 +630,8 @@ class Writer:
             options.append(self.any_object())
         if texts.arrays:
             options.append(self.any_array())
-        for kind, expr, rules in texts.scalars:
-            options.append(self.named(kind, expr, rules))
+        for one in texts.scalars:
+            options.append(self.scalar_set(one))
         options.extend(texts.words)
         self.rules[rule] = _choice(options)
         return _reference(rule)
@@ -483,6 +650,42 @@ class Writer:
             found = _reference(name)
             self.scalars[id(expr)] = found
         return found
+
+    @cython.cfunc
+    def scalar_set(self, one: tuple):
+        """A reference to one set of ``Texts``."""
+        kind, expr, rules = one
+        return self.text_of_list(rules) if expr is None else self.named(kind, expr, rules)
+
+    @cython.cfunc
+    def text_of_list(self, values: tuple):
+        """A reference to the rule of a list of strings."""
+        found = self.lists.get(values)
+        if found is None:
+            found = self.named("string", self.list_of(values), None)
+            self.lists[values] = found
+        return found
+
+    def list_of(self, values: tuple):
+        """The expression of a list of strings, one for the document."""
+        options: list = []
+        found = self.listed.get(values)
+        if found is not None:
+            return found
+        single = tuple(dict.fromkeys(values))
+        for value in single:
+            text = _plain_literal(value)
+            if text is None:
+                break
+            options.append(text)
+        else:
+            found = _choice(options)
+        if found is None:
+            single = tuple(dict.fromkeys(map(joined_surrogates, values)))
+            found = _choice([Literal(data) for value in single for data in canonical_spellings(value)])
+        known = self.listed.setdefault(single, found)
+        self.listed[values] = known
+        return known
 
     @cython.cfunc
     def of_type(self, name: str):
@@ -527,7 +730,7 @@ class Writer:
         if self.some_object is None:
             free = None if self.strict else self.free_member((), self.any_value())
             if self.some_object is None:
-                self.some_object = self.members_of([], free)
+                self.some_object = self.members_of([], [], free)
         return self.some_object
 
     @cython.cfunc
@@ -554,24 +757,143 @@ class Writer:
         return found
 
     @cython.cfunc
-    def only(self, schema: dict, base: str, keyword, name):
-        """A combination of one schema is that schema; None: of more."""
-        found: object = None
+    def combination(self, schema: dict, base: str, keyword, name):
+        """A combination of schemas that is one of them, or a union of alternatives; None: it is another one."""
+        which: str = self.combined_by(schema)
+        if which is None:
+            return None
+        branches: list = schema[which]
+        if len(branches) == 1:
+            self.chain += 1
+            if self.chain > LONGEST_CHAIN:
+                raise NotPlain  # of itself, perhaps
+            value = self.value(branches[0], _place_of(base, keyword, name), which, "0")
+            self.chain -= 1
+            return value
+        found = self.known.get(id(schema))
+        if found is not None:
+            return found
+        union: Union = self.union_of(schema, base, keyword, name)
+        if union is None:
+            return None
+        if not union.objects and not union.arrays:
+            return self.written_as(union.content, union.texts, base, keyword, name)
+        return self.waits(schema, union, base, keyword, name)
+
+    @cython.cfunc
+    def combined_by(self, schema: dict) -> str:
+        """The combinator that is all a schema says; None: there is more, or it has no branches."""
+        which: str = None
         for key, value in schema.items():
             if key == "anyOf" or key == "oneOf" or key == "allOf":
-                if found is not None or type(value) is not list or len(value) != 1:
+                if which is not None or type(value) is not list or not value:
                     return None
-                found = key
+                which = key
             elif _KEYWORDS.get(key) is not None:
                 return None
-        if found is None:
+        return which
+
+    @cython.cfunc
+    def union_of(self, schema: dict, base: str, keyword, name) -> Union:
+        """The alternatives of a union, found once; None: they have to be told apart, or one is not plain."""
+        found = self.unions.get(id(schema), self)
+        if found is self:
+            found = self.alternatives_of(schema, base, keyword, name)
+            self.unions[id(schema)] = found
+        return found
+
+    @cython.cfunc
+    def alternatives_of(self, schema: dict, base: str, keyword, name) -> Union:
+        which: str = self.combined_by(schema)
+        branches: list
+        i: cython.Py_ssize_t
+        bits: cython.int
+        types: cython.int
+        if which is None or which == "allOf":
             return None
-        self.chain += 1
-        if self.chain > LONGEST_CHAIN:
-            raise NotPlain  # of itself, perhaps
-        value = self.value(schema[found][0], _place_of(base, keyword, name), found, "0")
-        self.chain -= 1
-        return value
+        branches = schema[which]
+        pointer: str = _place_of(base, keyword, name)
+        found: Union = Union()
+        contents: list = []
+        scalars: list = []
+        for i in range(len(branches)):
+            branch = branches[i]
+            place = None
+            if type(branch) is dict and "$ref" in branch:
+                if _bits(branch) != REFERS and not self.tables.ref_alone:
+                    return None
+                if type(branch["$ref"]) is not str:
+                    raise NotPlain
+                branch, place = self.target(branch["$ref"])
+            if type(branch) is not dict or not branch:
+                return None
+            bits = _bits(branch)
+            if bits & (RARE | REFERS):
+                return None
+            types = _types_of(branch)
+            if not (bits & MEMBERS and types & OBJECT) and not (bits & ITEMS and types & ARRAY):
+                content = _content(branch)
+                if content is None:
+                    return None
+                contents.append(content)
+                scalars.append(branch)
+                continue
+            if bits & (SCALAR | VALUES) or (types != OBJECT and types != ARRAY) or self.structure(branch, types) < 0:
+                return None
+            if place is None:
+                place = f"{pointer}/{which}/{i}"
+            if types == OBJECT:
+                found.objects.append((branch, place))
+            else:
+                found.arrays.append((branch, place))
+        if contents:
+            if len(contents) == 1:
+                found.content = contents[0]
+                found.texts = self.tables.texts(found.content, scalars[0])
+            else:
+                found.content = (which, tuple(contents))
+                found.texts = self.tables.texts(found.content, {which: scalars})
+            if found.texts is None or found.texts.nothing:
+                return None
+            if (found.texts.objects and found.objects) or (found.texts.arrays and found.arrays):
+                return None
+        if which == "oneOf" and (len(found.arrays) > 1 or not _told_apart(found.objects, self.tables.knows_const)):
+            return None
+        self.spent += len(found.objects) + len(found.arrays)
+        if self.spent > self.tables.most_alternatives:
+            raise NotPlain
+        return found
+
+    @cython.cfunc
+    def united(self, union: Union):
+        """The alternatives of a union, in the order of types that all bodies have."""
+        options: list = []
+        texts: Texts = union.texts
+        seen: set = set()
+        if texts is not None and texts.objects:
+            options.append(self.any_object())
+        for schema, pointer in union.objects:
+            self.comparing = len(union.objects) > 1
+            options.append(self.object(schema, pointer))
+            if not self.comparing:
+                continue
+            self.comparing = False
+            if self.shape in seen or self.shape == _ANY_SHAPE:
+                raise NotPlain  # one swallows the other
+            seen.add(self.shape)
+        if texts is not None and texts.arrays:
+            options.append(self.any_array())
+        for schema, pointer in union.arrays:
+            self.shape = None
+            options.append(self.array(schema, pointer))
+            if self.shape in seen or (self.shape == (id(self.anything), 0, None) and len(union.arrays) > 1):
+                raise NotPlain
+            seen.add(self.shape)
+        if texts is not None:
+            for one in texts.scalars:
+                options.append(self.scalar_set(one))
+            options.extend(texts.words)
+        return _choice(options)
 
     @cython.cfunc
     def target(self, ref: str) -> tuple:
@@ -594,7 +916,7 @@ class Writer:
     # ---- equal places --------------------------------------------------------------------------------
 
     @cython.cfunc
-    def waits(self, schema: dict, base: str, keyword, name):
+    def waits(self, schema: dict, union, base: str, keyword, name):
         """A reference to the rule of an array or an object, which is written later: that of an equal one, if any."""
         pointer: str
         first = None
@@ -624,7 +946,7 @@ class Writer:
         found = _reference(rule)
         self.known[id(schema)] = found
         others.append([schema, None, found])
-        self.waiting.append((schema, pointer, rule))
+        self.waiting.append((schema, pointer, rule, union))
         return found
 
     @cython.cfunc
@@ -651,9 +973,9 @@ class Writer:
     def write(self):
         """The rules of all that waits."""
         while self.done < len(self.waiting):
-            schema, pointer, rule = self.waiting[self.done]
+            schema, pointer, rule, union = self.waiting[self.done]
             self.done += 1
-            self.rules[rule] = self.body(schema, pointer)
+            self.rules[rule] = self.body(schema, pointer) if union is None else self.united(union)
 
     @cython.cfunc
     def body(self, schema: dict, pointer: str):
@@ -729,12 +1051,13 @@ class Writer:
         inside: object
         opened: list = [schema, None]
         self.open.append(opened)
-        pointer = base if keyword is None else None  # most are never asked for
-        item = self.any_value()
+        item: object = None
         if "items" in schema:
-            if pointer is None:
-                pointer = _place_of(base, keyword, name)
-            item = self.value(schema["items"], pointer, "items", None)
+            item = self.quick(schema["items"])
+            if item is None:
+                item = self.value(schema["items"], _place_of(base, keyword, name), "items", None)
+        else:
+            item = self.any_value()
         self.open.pop()
         rule = opened[1]  # asked for by the items: it is like no other
         least, most = schema.get("minItems", 0), schema.get("maxItems")
@@ -754,7 +1077,9 @@ class Writer:
     @cython.cfunc
     def array(self, schema: dict, pointer: str):
         item = self.value(schema["items"], pointer, "items", None) if "items" in schema else self.any_value()
-        return self.items_of(item, schema.get("minItems", 0), schema.get("maxItems"))
+        least, most = schema.get("minItems", 0), schema.get("maxItems")
+        self.shape = (id(item), least, most)
+        return self.items_of(item, least, most)
 
     @cython.cfunc
     def items_of(self, item, least, most):
@@ -772,7 +1097,7 @@ class Writer:
     def object(self, schema: dict, pointer: str):
         needed: object = None
         members: list = []
-        found: cython.Py_ssize_t = 0
+        standing: list = []
         names: dict = {}
         value: object
         inside = schema.get("properties")
@@ -786,12 +1111,9 @@ class Writer:
                 if type(name) is not str:
                     raise NotPlain
                 value = self.value(one, pointer, "properties", name)
-                member = self.member(name, value)
                 if needed is not None and name in needed:
-                    found += 1
-                    members.append((member, True))
-                else:
-                    members.append((member, False))
+                    standing.append(len(members))
+                members.append(self.member(name, value))
         others = schema.get("additionalProperties", self)
         rest = None  # what undeclared members are
         if others is self:
@@ -800,23 +1122,36 @@ class Writer:
         elif others is not False:
             rest = self.value(others, pointer, "additionalProperties", None)
         declared: object = names
-        if needed is not None and found < len(needed):
+        if needed is not None and len(standing) < len(needed):
             # a name that is only required stands behind the declared ones
             if rest is None:
                 raise NotPlain
             undeclared = sorted([name for name in needed if name not in names])
             for name in undeclared:
-                members.append((self.member(name, rest), True))
+                standing.append(len(members))
+                members.append(self.member(name, rest))
             declared = [*names, *undeclared]
-        return self.members_of(members, None if rest is None else self.free_member(declared, rest))
+        if self.comparing:  # alternatives must not be equal
+            said = "any" if rest is not None and rest is self.anything else "" if rest is None else id(rest)
+            self.shape = (tuple([id(member) for member in members]), tuple(standing), said, others is not self)
+        return self.members_of(members, standing, None if rest is None else self.free_member(declared, rest))
 
     @cython.cfunc
     def member(self, name: str, value):
         """A member with this name. Equal ones are one node, which is lowered once for all groups in any order."""
+        known: Sequence
+        found = self.members.get(name)
+        if found is None:
+            known = _sequence((_key(name), self.tables.colon, value))
+            self.members[name] = known
+            return known
+        known = found
+        if known.items[2] is value:
+            return known
         key = (name, id(value))
         found = self.members.get(key)
         if found is None:
-            found = _sequence((json_literal(name), self.tables.colon, value))
+            found = _sequence((known.items[0], self.tables.colon, value))
             self.members[key] = found
         return found
 
@@ -836,38 +1171,23 @@ class Writer:
         """A reference to the keys that are none of ``out``."""
         found = self.keys.get(out)
         if found is None:
-            if out:
-                names = out
-                if not "".join(out).isascii():
-                    names = frozenset(map(joined_surrogates, out))
-                expr = _sequence((_QUOTE, other_keys(names)))
-            else:
-                expr = self.host.any_key()
-            found = self.named("key", expr, None)
+            found = self.named("key", _other_keys(out) if out else self.host.any_key(), None)
             self.keys[out] = found
         return found
 
     @cython.cfunc
-    def members_of(self, members: list, free):
-        """An object of members ``(expression, must stand)`` and any number of free ones."""
+    def members_of(self, members: list, standing: list, free):
+        """An object of members, of which those numbered ``standing`` must come, and any number of free ones."""
         tables: Tables = self.tables
-        i: cython.Py_ssize_t
         group: Unordered
         if not tables.any_order:
-            inside, may_be_empty = in_order(members, free, tables.comma)
+            inside, may_be_empty = in_order(members, standing, free, tables.comma)
             return tables.enclosed(tables.brackets, inside, may_be_empty)
         if not members and free is None:
             return tables.enclosed(tables.brackets, None, True)
-        items: list = []
-        standing: list = []
-        for i in range(len(members)):
-            member, needed = members[i]
-            items.append(member)
-            if needed:
-                standing.append(i)
         group = Unordered.__new__(Unordered)
         group.kind = 8
-        group.items = tuple(items)
+        group.items = tuple(members)
         group.required = frozenset(standing)
         group.held = (tables.comma, free)
         group.minimum = 1
@@ -894,19 +1214,21 @@ class Writer:
             return True
         bits = _bits(schema)
         if bits & RARE:
-            return False
+            return bits == RARE and self.some_alternative(schema, depth)
         if bits & REFERS:
             if bits != REFERS and not self.tables.ref_alone:
                 return False
             return self.has_values(self.target(schema["$ref"])[0], depth)
         types = _types_of(schema)
         if not (bits & MEMBERS and types & OBJECT) and not (bits & ITEMS and types & ARRAY):
+            if bits & VALUES and _said_texts(schema, self.tables.knows_const) is not None:
+                return True
             content = _content(schema)
             if content is None:
                 return False
             texts: Texts = self.tables.texts(content, schema)
             return texts is not None and not texts.nothing
-        if bits & SCALAR or self.structure(schema, types) < 0:
+        if bits & (SCALAR | VALUES) or self.structure(schema, types) < 0:
             return False
         if types & OBJECT:
             names: dict = schema.get("properties") or {}
@@ -928,4 +1250,16 @@ class Writer:
             if items is False:
                 return False
         self.filled_ones[id(schema)] = None
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def some_alternative(self, schema: dict, depth: cython.int) -> cython.int:
+        """Whether it is plain that all alternatives of a union have values."""
+        union: Union = self.union_of(schema, "", None, None)
+        if union is None:
+            return False
+        for one, _ in union.objects + union.arrays:
+            if not self.has_values(one, depth):
+                return False
         return True

@@ -140,12 +140,20 @@ _SPELLED = ("\\u0024", "\\u004", "\\u005", "\\u006", "\\u007")
 """Escapes of the dollar sign and of letters: a keyword may be spelled with them."""
 
 
+_HARMLESS = ('"$ref": "#/', '"$ref":"#/', '"$schema"', '"$defs"', '"$comment"')
+"""With these, a text of JSON names nothing: references that are pointers, and what no reference looks at."""
+
+
 def _plainly_nameless(text: str, root: dict[str, Any], dialect: Dialect) -> bool:
     """Whether a schema's text shows that references are pointers from the root and that no rare keyword is in it."""
     if '"unevaluated' in text or ("\\u00" in text and any(letter in text for letter in _SPELLED)):
         return False
+    if text.find('"$ref"') < 0 and text.find('"$dynamic') < 0 and text.find('"$recursive') < 0:
+        return True  # names that nothing refers to
     names = 0
     at = text.find('"$')
+    if at >= 0 and text.count('"$') == sum(map(text.count, _HARMLESS)):
+        at = -1
     while at >= 0:
         if text.startswith("ref", at + 2):
             if not text.startswith(('"$ref": "#/', '"$ref":"#/', '"$ref": "#"', '"$ref":"#"'), at):

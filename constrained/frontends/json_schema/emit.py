@@ -466,7 +466,8 @@ class Emitter:
 
     def in_order(self, members: list[tuple[Expr, bool]], free: Expr | None) -> Expr:
         """Members in their order, those that need not stand at will; then any number of ``free`` ones."""
-        inside, may_be_empty = in_order(members, free, self.separator())
+        standing = [number for number, (_, needed) in enumerate(members) if needed]
+        inside, may_be_empty = in_order([member for member, _ in members], standing, free, self.separator())
         return self.bracketed(b"{", inside, b"}", may_be_empty=may_be_empty)
 
     def in_stages(self, stages: list[tuple[Expr | None, bool | None]], least: int, most: int | None) -> Expr:

@@ -17,7 +17,7 @@ from constrained.grammar.ir import ByteDfa
 from constrained.grammar.keys import KeyDfa
 from constrained.regex.charset import ANY
 
-__all__ = ["other_keys"]
+__all__ = ["any_key", "other_keys"]
 
 _Row = tuple[tuple[int, int, int], ...]
 
@@ -85,7 +85,7 @@ def _closed_row() -> _Row:
 
 
 @cache
-def _any_key() -> ByteDfa:
+def any_key() -> ByteDfa:
     """Any string, from behind the opening quotation mark."""
     bodies, after = _bodies()
     return ByteDfa((bodies[0], *bodies), frozenset((after,)))
@@ -96,7 +96,7 @@ def other_keys(keys: frozenset[str]) -> ByteDfa:
     """Any string but ``keys``, from behind the opening quotation mark to behind the closing one."""
     bodies, after = _bodies()
     if _is_plain("".join(keys)):
-        return KeyDfa(_any_key(), tuple([key.encode() for key in sorted(keys)]), _QUOTE)
+        return KeyDfa(any_key(), tuple([key.encode() for key in sorted(keys)]), _QUOTE)
     rows: list[_Row] = [(), *bodies]
     children: list[dict[str, int]] = [{}]  # of each node, by character
     terminal: list[bool] = [False]

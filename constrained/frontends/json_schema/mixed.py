@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from constrained.errors import ConstrainedError
-from constrained.frontends.json_schema.assertions import kinds_of, own_denotation
+from constrained.frontends.json_schema.assertions import APPLIES, kinds_of, own_denotation
 from constrained.frontends.json_schema.counted_patterns import character_rules
 from constrained.frontends.json_schema.denotation import ANYTHING, Denotation
 from constrained.frontends.json_schema.dialects import DIALECTS, Dialect
@@ -21,6 +21,7 @@ from constrained.frontends.json_schema.document import Document, Place
 from constrained.frontends.json_schema.emit import FALSE_WORD, MAX_WRITTEN, NULL_WORD, TRUE_WORD, Emitter, written_texts
 from constrained.frontends.json_schema.expressions import TRUE
 from constrained.frontends.json_schema.normalise import Normaliser
+from constrained.frontends.json_schema.numbers import NumberShape
 from constrained.frontends.json_schema.objects import Cell
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.json_schema.refusal import NotEnforced
@@ -52,23 +53,30 @@ class Kind:
         self.tables: Tables | None = None
         if DIALECTS.get(dialect.name) is dialect and emitter.flat:
             spaces = next(iter(emitter.rules.items()), None)
-            self.tables = Tables(emitter.space, emitter.comma, emitter.colon, spaces, self.texts,
-                                 self.policy.property_order == "any", dialect.ref_alone, limits.max_repeat)
+            self.tables = Tables(emitter.space, emitter.comma, emitter.colon, spaces, self.texts, "const" in dialect.keywords,
+                                 self.policy.property_order == "any", dialect.ref_alone, limits.max_repeat,
+                                 limits.max_schema_alternatives)
             self.layout = emitter.space, emitter.comma, emitter.colon, {
                 b"{": self.tables.brackets, b"[": self.tables.square}
 
     def texts(self, schema: dict[str, Any]) -> Texts | None:
         """What a scalar is written as; None where it is none. Raises as the reading of a schema."""
-        reader = self.reader
-        reader.spent = 0
-        reader.notes.clear()
-        d = own_denotation(reader, Place(schema, "", None, self.dialect), kinds_of(schema))
+        kinds = kinds_of(schema)
+        if kinds & APPLIES:
+            union = Normaliser(Document(schema, self.dialect), self.limits, assert_formats=self.assert_formats)
+            d = union.denote(union.at(Place(schema, "", None, self.dialect, True)))
+        else:
+            self.reader.notes.clear()
+            d = own_denotation(self.reader, Place(schema, "", None, self.dialect), kinds)
         if (d.objects and d.objects is not ANYTHING.objects) or (d.arrays and d.arrays is not ANYTHING.arrays):
             return None
         texts = self.written
-        scalars: list[tuple[str, Expr, dict[str, Expr]]] = []
+        scalars: list[tuple[str, Expr | None, Any]] = []
         for kind, shapes in (("string", d.strings), ("number", d.numbers)):
             for shape in shapes:
+                if isinstance(shape, StringShape) and shape.values:
+                    scalars.append((kind, None, shape.values))
+                    continue
                 expr = texts.get(shape)
                 if expr is None:
                     expr = texts[shape] = shape.to_expr(self.policy, self.limits)
@@ -162,6 +170,11 @@ class _Emitter(Emitter):
             return super().value(expression)
         found = self.names[expression] = self.value(owner)
         return found
+
+    def text_of(self, shape: StringShape | NumberShape) -> Expr:
+        if isinstance(shape, StringShape) and shape.values:
+            return self.writer.list_of(shape.values)
+        return super().text_of(shape)
 
     def member(self, name: str, expression: int) -> Expr:
         return self.writer.member_of(name, self.value(expression))
