@@ -21,7 +21,10 @@ _HERE = (
     "spelling", "stacks", "subset_tables", "token_automaton", "token_budgets", "token_step", "token_trie",
     "token_walk", "unions", "value_reader", "value_trie", "value_walk", "walk_lanes",
 )
-_ABOVE: tuple[str, ...] = ("frontends.json_schema.direct",)
+_ABOVE: tuple[str, ...] = (
+    "frontends.json_schema.direct", "frontends.json_schema.direct_nodes", "frontends.json_schema.direct_reading",
+    "frontends.json_schema.direct_rules",
+)
 """Those in other rooms, by their names below ``constrained``."""
 
 COMPILED_MODULES = (*[f"constrained.kernel.{name}" for name in _HERE], *[f"constrained.{name}" for name in _ABOVE])

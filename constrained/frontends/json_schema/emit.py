@@ -19,7 +19,7 @@ from typing import Any
 from constrained.errors import GrammarLimitError, echo
 from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.counted_patterns import character_rules
-from constrained.frontends.json_schema.direct import in_order
+from constrained.frontends.json_schema.direct_nodes import in_order
 from constrained.frontends.json_schema.distinct_items import different_items, different_members, names_suffice
 from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.finite_values import finite_values

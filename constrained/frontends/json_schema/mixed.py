@@ -16,7 +16,9 @@ from constrained.frontends.json_schema.assertions import APPLIES, kinds_of, own_
 from constrained.frontends.json_schema.counted_patterns import character_rules
 from constrained.frontends.json_schema.denotation import ANYTHING, Denotation
 from constrained.frontends.json_schema.dialects import DIALECTS, Dialect
-from constrained.frontends.json_schema.direct import NotPlain, Tables, Texts, Writer
+from constrained.frontends.json_schema.direct import Writer
+from constrained.frontends.json_schema.direct_reading import NotPlain
+from constrained.frontends.json_schema.direct_rules import Tables, Texts
 from constrained.frontends.json_schema.document import Document, Place
 from constrained.frontends.json_schema.emit import FALSE_WORD, MAX_WRITTEN, NULL_WORD, TRUE_WORD, Emitter, written_texts
 from constrained.frontends.json_schema.expressions import TRUE
@@ -48,12 +50,12 @@ class Kind:
         self.policy = TextPolicy(integer_as_float=dialect.float_integers, **spelling)
         self.reader = Normaliser(Document(True, dialect), limits, assert_formats=assert_formats)
         emitter = Emitter(self.reader, self.policy, strict=False)
-        self.any_key = ANY_STRING.to_key_expr(self.policy, limits)
         self.written = written_texts(self.policy, limits)
         self.tables: Tables | None = None
         if DIALECTS.get(dialect.name) is dialect and emitter.flat:
             spaces = next(iter(emitter.rules.items()), None)
-            self.tables = Tables(emitter.space, emitter.comma, emitter.colon, spaces, self.texts, "const" in dialect.keywords,
+            self.tables = Tables(emitter.space, emitter.comma, emitter.colon, spaces, self.texts,
+                                 ANY_STRING.to_key_expr(self.policy, limits), "const" in dialect.keywords,
                                  self.policy.property_order == "any", dialect.ref_alone, limits.max_repeat,
                                  limits.max_schema_alternatives)
             self.layout = emitter.space, emitter.comma, emitter.colon, {
@@ -217,9 +219,6 @@ class _Host:
             raise NotPlain
         place = self.document.walk(ref[1:], "", ref)
         return place.schema, place.pointer
-
-    def any_key(self) -> Expr:
-        return self.kind.any_key
 
     def slow(self, schema: Any, pointer: str) -> Expr:
         """The expression of a schema that is not plain. Raises ``NotPlain`` where it has no values."""

@@ -1,0 +1,251 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""What a schema says, seen in one pass over its keywords: for ``direct``.
+
+``bits_of`` tells what the keywords are about, ``types_of`` the types of the values. What a scalar says is its
+*content*, a tuple that equal ones share in every document of a dialect. Nothing here looks into members and items.
+What is wrong raises ``NotPlain``, or gives a value that means it is not plain.
+Cost: 0.05 us a keyword, 0.3 us a content.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+OBJECT = cython.declare(cython.int, 1)
+ARRAY = cython.declare(cython.int, 2)
+STRING = cython.declare(cython.int, 4)
+NUMBER = cython.declare(cython.int, 8)
+INTEGER = cython.declare(cython.int, 16)
+BOOLEAN = cython.declare(cython.int, 32)
+NULL = cython.declare(cython.int, 64)
+EVERY = cython.declare(cython.int, 127)
+_TYPES: dict = {"object": 1, "array": 2, "string": 4, "number": 8, "integer": 16, "boolean": 32, "null": 64}
+
+TYPE = cython.declare(cython.int, 1)
+SCALAR = cython.declare(cython.int, 2)
+MEMBERS = cython.declare(cython.int, 4)
+ITEMS = cython.declare(cython.int, 8)
+REFERS = cython.declare(cython.int, 16)
+RARE = cython.declare(cython.int, 32)
+VALUES = cython.declare(cython.int, 64)
+_KEYWORDS: dict = {
+    "type": 1,
+    **dict.fromkeys("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern "
+                    "format".split(), 2),
+    **dict.fromkeys("enum const".split(), 64),
+    **dict.fromkeys("properties required additionalProperties".split(), 4),
+    **dict.fromkeys("items minItems maxItems".split(), 8),
+    "$ref": 16,
+    **dict.fromkeys("patternProperties propertyNames minProperties maxProperties dependentRequired prefixItems "
+                    "additionalItems uniqueItems contains allOf anyOf oneOf not if dependentSchemas dependencies "
+                    "$dynamicRef $recursiveRef unevaluatedProperties unevaluatedItems".split(), 32),
+}
+"""What keywords are about; all others say nothing of values."""
+
+MOST_VALUES = cython.declare(cython.int, 64)
+"""A mixed ``enum`` of more is not kept from one document to the next."""
+FEW_OBJECTS = cython.declare(cython.int, 12)
+"""Alternatives of objects of which each is compared with each."""
+
+
+class NotPlain(Exception):
+    """Something that ``direct`` does not word: the document is to be read without it."""
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1, check=False)
+def bits_of(schema: dict) -> cython.int:
+    """What the keywords of a schema are about, together."""
+    bits: cython.int = 0
+    for key in schema:
+        found = _KEYWORDS.get(key)
+        if found is not None:
+            bits |= cython.cast(cython.int, found)
+    return bits
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def types_of(schema: dict) -> cython.int:
+    """The types of a schema's values as bits."""
+    bits: cython.int = 0
+    said = schema.get("type")
+    if type(said) is str:
+        found = _TYPES.get(said)
+        if found is None:
+            raise NotPlain
+        return found
+    if said is None:
+        if "type" in schema:
+            raise NotPlain
+        return EVERY
+    if type(said) is not list or not said:
+        raise NotPlain
+    for name in cython.cast(list, said):
+        if type(name) is not str or name not in _TYPES:
+            raise NotPlain
+        bits |= cython.cast(cython.int, _TYPES[name])
+    return bits
+
+
+@cython.cfunc
+def content_of(schema: dict):
+    """What a schema says of scalars, to be compared; None: more than a few simple things."""
+    found: list = []
+    for key, value in schema.items():
+        bits = _KEYWORDS.get(key)
+        if bits is None or not cython.cast(cython.int, bits) & (TYPE | SCALAR | VALUES):
+            continue
+        kind = type(value)
+        if kind is list:
+            if len(value) > MOST_VALUES:
+                return None
+            for item in cython.cast(list, value):
+                if type(item) is not str:
+                    break
+            else:
+                found.append((key, kind, tuple(value)))
+                continue
+            pairs: list = []
+            for item in cython.cast(list, value):
+                kind = type(item)
+                if not (kind is str or kind is int or kind is bool or item is None or kind is Decimal):
+                    return None
+                pairs.append((kind, item))
+            found.append((key, tuple, tuple(pairs)))
+        elif kind is str or kind is int or kind is bool or value is None or kind is Decimal:
+            found.append((key, kind, value))
+        else:
+            return None
+    if len(found) > 1:
+        found.sort(key=_first)
+    return tuple(found)
+
+
+def _first(entry: tuple):
+    return entry[0]
+
+
+@cython.cfunc
+@cython.exceptval(-2, check=False)
+def structure_of(schema: dict, types: cython.int, max_repeat) -> cython.int:
+    """-1 where the keywords of members and items have values that are not plain; else how few items there are."""
+    if types & OBJECT:
+        inside = schema.get("properties", max_repeat)
+        if inside is not max_repeat and type(inside) is not dict:
+            return -1
+        needed = schema.get("required", max_repeat)
+        if needed is not max_repeat and type(needed) is not list:
+            return -1
+        if needed is not max_repeat:
+            for one in cython.cast(list, needed):
+                if type(one) is not str:
+                    return -1
+    few: cython.int = 0
+    if types & ARRAY:
+        least = schema.get("minItems", 0)
+        most = schema.get("maxItems", 0)
+        if type(least) is not int or type(most) is not int:
+            return -1
+        if least < 0 or least > max_repeat or most < 0 or most > max_repeat:
+            return -1
+        if "maxItems" in schema and most < least:
+            return -1
+        if type(schema.get("items", True)) is list:
+            return -1
+        few = least
+    return few
+
+
+@cython.cfunc
+def combined_by(schema: dict) -> str:
+    """The combinator that is all a schema says; None: there is more, or it has no branches."""
+    which: str = None
+    for key, value in schema.items():
+        if key == "anyOf" or key == "oneOf" or key == "allOf":
+            if which is not None or type(value) is not list or not value:
+                return None
+            which = key
+        elif _KEYWORDS.get(key) is not None:
+            return None
+    return which
+
+
+@cython.cfunc
+def said_texts(schema, knows_const: cython.bint):
+    """The strings that a schema lists, where that is all it says; else None."""
+    if type(schema) is not dict:
+        return None
+    said: dict = schema
+    if bits_of(said) & ~(TYPE | VALUES) or said.get("type", "string") != "string":
+        return None
+    if "enum" in said:
+        if "const" in said:
+            return None
+        listed = said["enum"]
+        if type(listed) is not list or not listed:
+            return None
+    elif "const" in said and knows_const:
+        listed = [said["const"]]
+    else:
+        return None
+    for one in cython.cast(list, listed):
+        if type(one) is not str:
+            return None
+    return listed
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def told_apart(objects: list, knows_const: cython.bint) -> cython.int:
+    """Whether it is plain that no object is in two of the alternatives: by the texts of a member that all require, or,
+    of a few, by members that one requires and the other rules out."""
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    if len(objects) < 2:
+        return True
+    schema: dict = objects[0][0]
+    for name in schema.get("required") or ():
+        seen: set = set()
+        count: cython.Py_ssize_t = 0
+        for schema, _ in objects:
+            if name not in (schema.get("required") or ()):
+                break
+            listed = said_texts((schema.get("properties") or {}).get(name), knows_const)
+            if listed is None or not seen.isdisjoint(listed):
+                break
+            seen.update(listed)
+            count += 1
+        if count == len(objects):
+            return True
+    if len(objects) > FEW_OBJECTS:
+        return False
+    for i in range(1, len(objects)):
+        for k in range(i):
+            if not is_apart(objects[i][0], objects[k][0], knows_const) and (
+                    not is_apart(objects[k][0], objects[i][0], knows_const)):
+                return False
+    return True
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def is_apart(one: dict, other: dict, knows_const: cython.bint) -> cython.int:
+    """Whether a member that ``one`` requires may not be in ``other``, or is another text there."""
+    mine: dict = one.get("properties") or {}
+    theirs: dict = other.get("properties") or {}
+    for name in one.get("required") or ():
+        if name not in theirs:
+            if other.get("additionalProperties", True) is False:
+                return True
+        elif name in mine:
+            texts, others = said_texts(mine[name], knows_const), said_texts(theirs[name], knows_const)
+            if texts is not None and others is not None and set(texts).isdisjoint(others):
+                return True
+    return False

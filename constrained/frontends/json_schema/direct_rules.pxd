@@ -1,0 +1,65 @@
+cimport cython
+
+from constrained.kernel.nodes cimport Literal, Reference, Repeat, Sequence, Unordered
+
+cdef int MOST_KEPT, LONGEST_NAME
+
+@cython.final
+cdef class Texts:
+    cdef readonly tuple scalars
+    cdef readonly tuple words
+    cdef readonly bint objects
+    cdef readonly bint arrays
+    cdef bint single
+    cdef bint nothing
+
+@cython.final
+cdef class Tables:
+    cdef readonly object space
+    cdef readonly object comma
+    cdef readonly object colon
+    cdef readonly object spaces
+    cdef object read
+    cdef object any_key
+    cdef bint knows_const
+    cdef bint any_order
+    cdef bint ref_alone
+    cdef object max_repeat
+    cdef Py_ssize_t most_alternatives
+    cdef dict kept
+    cdef readonly tuple brackets
+    cdef readonly tuple square
+    cdef tuple _bracket(self, bytes left, bytes right)
+    cdef object enclosed(self, tuple brackets, object inside, bint may_be_empty)
+    cdef Texts texts(self, tuple content, dict schema)
+
+cdef class Rules:
+    cdef Tables tables
+    cdef bint strict
+    cdef readonly dict rules
+    cdef readonly set taken
+    cdef readonly dict scalars
+    cdef dict contents
+    cdef dict lists
+    cdef dict listed
+    cdef dict members
+    cdef dict keys
+    cdef Reference anything
+    cdef object some_object
+    cdef object some_array
+    cdef object scalar(self, tuple content, dict schema, str base, object keyword, object name)
+    cdef object written_as(self, tuple content, Texts texts, str base, object keyword, object name)
+    cdef object alternatives(self, Texts texts, str pointer)
+    cdef object named(self, str kind, object expr, object rules)
+    cdef object scalar_set(self, tuple one)
+    cdef object text_of_list(self, tuple values)
+    cdef object of_type(self, str name)
+    cdef str rule_name(self, str pointer)
+    cdef object any_value(self)
+    cdef object any_object(self)
+    cdef object any_array(self)
+    cdef object items_of(self, object item, object least, object most)
+    cdef object member(self, str name, object value)
+    cdef object free_member(self, object declared, object value)
+    cdef object members_of(self, list members, list standing, object free)
+    cdef object beside(self, int types, object members, object items)
