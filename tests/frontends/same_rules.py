@@ -22,6 +22,7 @@ from constrained.grammar.ir import (
     Unordered,
     children,
 )
+from constrained.grammar.lazy import LazyDfa
 
 __all__ = ["difference", "reached"]
 
@@ -75,6 +76,8 @@ def _alike(a: Expr, b: Expr) -> bool:
         return a.data == b.data
     if isinstance(a, CharClass) and isinstance(b, CharClass):
         return a.ranges == b.ranges
+    if isinstance(a, LazyDfa) and isinstance(b, LazyDfa):
+        return a.source == b.source
     if isinstance(a, CountedDfa) and isinstance(b, CountedDfa):
         return (a.minimum, a.maximum, a.boundary) == (b.minimum, b.maximum, b.boundary) and _alike(a.inner, b.inner)
     if isinstance(a, ByteDfa) and isinstance(b, ByteDfa):

@@ -370,9 +370,10 @@ class Writer(Rules):
             bits = bits_of(schema)
             if bits != REFERS and not self.tables.ref_alone:
                 return found
-            ref = schema["$ref"]
-            if type(ref) is not str:
+            following: object = schema["$ref"]
+            if type(following) is not str:  # before it is a ``str`` to the compiler
                 raise NotPlain
+            ref = following
         raise NotPlain
 
     # ---- equal places --------------------------------------------------------------------------------

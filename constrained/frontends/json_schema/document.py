@@ -113,6 +113,9 @@ class Document:
         if self._root_scope is None:
             from referencing import Registry
 
+            keyword = self.dialect.id_keyword
+            if not isinstance(self.root.get(keyword, ""), str):
+                raise SchemaError(f"{keyword} must be a string", pointer=f"/{keyword}")
             registry = self.registry if self.registry is not None else Registry()
             resource = _specification(self.dialect).create_resource(self.root)
             uri = resource.id() or ""
@@ -191,7 +194,7 @@ def _survey(root: Any, dialect: Dialect) -> tuple[bool, frozenset[str]]:
                     entry = value[name]
                     if name == "$ref":
                         named = isinstance(entry, str) and entry != "#" and not entry.startswith("#/")
-                    elif isinstance(entry, (str, bool)):  # a property called "id" is no id
+                    elif isinstance(entry, bool if name == "$recursiveAnchor" else str):  # a property "id" is no id
                         named = not (value is root and name == dialect.id_keyword)  # a root's own changes nothing
             stack.extend([item for item in value.values() if isinstance(item, (dict, list))])
         else:

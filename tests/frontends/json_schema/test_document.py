@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import constrained as cd
 from constrained import Grammar
 from constrained.frontends.json_schema.dialects import DIALECTS
 from constrained.frontends.json_schema.document import Document
@@ -57,3 +58,16 @@ def test_a_text_says_what_a_survey_finds(schema: Any) -> None:
         for text in spellings(schema):
             read = Document(json.loads(text), dialect, None, text)
             assert (read.plain, read.mentioned) == (surveyed.plain, surveyed.mentioned), text
+
+
+def test_an_id_that_is_no_text() -> None:
+    """It names nothing, and is an error once something has to be looked up by name."""
+    nested = {"$id": True, "properties": {"a": {"$id": True, "type": "string"}}}
+    assert cd.Grammar.from_json_schema(nested)
+    for schema in ({"$id": True, "$ref": "other"}, {"$id": 3, "items": {"$ref": "#name"}}):
+        for written in (schema, json.dumps(schema)):
+            with pytest.raises(cd.SchemaError, match=r"at '/\$id'.*must be a string|leads nowhere"):
+                cd.Grammar.from_json_schema(written)
+    for wrong in (True, None, 3, [], {}):  # what a reference leads to may be a wrong one
+        with pytest.raises(cd.SchemaError, match="must be a string"):
+            cd.Grammar.from_json_schema({"$defs": {"a": {"$ref": wrong}}, "properties": {"x": {"$ref": "#/$defs/a"}}})
