@@ -18,10 +18,13 @@ from constrained.engine.left_corner import remove_left_recursion
 from constrained.errors import GrammarError, GrammarLimitError, UnsatisfiableGrammarError
 from constrained.grammar.ir import RuleSet, TokenReference
 from constrained.kernel.network import Network, NetworkTooLarge
+from constrained.kernel.nullable import empty_items, find_nullable
 from constrained.kernel.partition import find_classes
 from constrained.kernel.program import Program
+from constrained.kernel.pruning import drop_bytes, drop_dead, is_possible
 from constrained.kernel.regions import find_regions
 from constrained.kernel.shortest import find_shortest
+from constrained.kernel.starts import add_root, make_starts, part_calls
 from constrained.limits import Limits
 
 __all__ = ["lower"]
@@ -63,37 +66,38 @@ class _SeesAll(Exception):
 
 def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: bool) -> Program:
     if unspellable:
-        net.drop_bytes(unspellable)
-    net.find_nullable()
-    if net.empty_items():
+        drop_bytes(net, unspellable)
+    find_nullable(net)
+    if empty_items(net):
         raise GrammarError("an item of a group in any order can be empty",
                            hint="make the item non-empty and leave it out of `required` instead")
     if net.guard_dfas:
         if net.has_annex():
             raise _SeesAll
         check_guards(net)
-    if not net.make_starts():
+    if not make_starts(net):
         if net.has_annex():
             raise _SeesAll
         remove_left_recursion(net, limits)
-    net.add_root()
+    add_root(net)
     if net.guard_dfas:
-        net.part_calls()
+        part_calls(net)
     before = net.size()
     find_regions(net)  # may split positions
     find_shortest(net)
-    if not net.is_possible():
+    if not is_possible(net):
         raise UnsatisfiableGrammarError(
             "no text fits the grammar" + (" with the bytes this vocabulary can spell" if unspellable else ""),
             hint="a rule that only refers to itself, an empty character class or a character without a token "
                  "makes everything that needs it impossible",
         )
-    net.drop_dead()
+    drop_dead(net)
     find_classes(net, guard_edges(net.guard_dfas))
     if net.budgets and budgets:
         mark_budgets(net, before)
     guards = guard_tables(net, limits) if net.guard_dfas else None
-    program = Program(net)  # takes the network's arrays
+    program = Program(net)
+    net.give_back()
     for _, source, _ in program.lazy:
         if not unspellable.isdisjoint(source.alphabet):
             raise GrammarError("an automaton that is built as it is met needs bytes that this vocabulary cannot spell",

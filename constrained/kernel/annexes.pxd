@@ -30,6 +30,7 @@ cdef class BlockAnnex(Annex):
     cdef int* rows
     cdef int* row_of
     cdef int _measure_layers(self) except -1
+    cdef int _write_uncounted(self, int* off, int* a, int* b, int* to, long long* minima, int* region, int at, int base, int end, long long cost, int number) noexcept
     cdef void _measure_layer(self, int count, int at) noexcept
     cdef int _left(self, int count, int edge) noexcept
     cdef int _row(self, int* a, int* b, int* to, int at, int base, int count, int state) noexcept

@@ -240,6 +240,8 @@ class BlockAnnex(Annex):
         left: cython.int
         layer: cython.int = at
         before: cython.int = at
+        if self.top == 0 and self.boundary == 0 and self.least == 0:
+            return self._write_uncounted(off, a, b, to, minima, region, at, base, end, cost, number)
         for count in range(self.top + 1):
             before = layer
             layer = at
@@ -277,6 +279,44 @@ class BlockAnnex(Annex):
                 minima[p] = FAR if left >= NO_END else FAR - 1 if cost + left >= FAR else cost + left
                 region[p] = number if block.inside and block.inside[i] else 0
                 p += 1
+        return at
+
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _write_uncounted(self, off: cython.p_int, a: cython.p_int, b: cython.p_int, to: cython.p_int,
+                         minima: cython.p_longlong, region: cython.p_int, at: cython.int, base: cython.int,
+                         end: cython.int, cost: cython.longlong, number: cython.int) -> cython.int:
+        """``write`` for the block alone."""
+        block: Block = self.block
+        away: cython.p_int = block.away
+        lo: cython.p_int = block.lo
+        hi: cython.p_int = block.hi
+        target: cython.p_int = block.to
+        i: cython.int
+        k: cython.int
+        last: cython.int
+        p: cython.int = base
+        for i in range(block.n):
+            off[4 * p] = at
+            last = block.first[i + 1]
+            for k in range(block.first[i], last):
+                if away[target[k]] < NO_END:
+                    a[at] = lo[k]
+                    b[at] = hi[k]
+                    to[at] = base + target[k]
+                    at += 1
+            off[4 * p + 1] = at
+            if away[i] == 0:  # a final state
+                a[at] = end
+                b[at] = end
+                to[at] = end
+                at += 1
+            off[4 * p + 2] = at
+            off[4 * p + 3] = at
+            minima[p] = FAR if away[i] >= NO_END else FAR - 1 if cost + away[i] >= FAR else cost + away[i]
+            region[p] = number if block.inside and block.inside[i] else 0
+            p += 1
         return at
 
 

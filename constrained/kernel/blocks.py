@@ -375,8 +375,36 @@ def block_of_keys(strings: Block, keys: tuple, closing: cython.int) -> Block:
     block.n_sets = strings.n_sets
     block.has_sets = True
     block.region = strings.region
-    block.measure()
+    _measure_keys(block, strings)
     return block
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _measure_keys(block: Block, strings: Block) -> cython.int:
+    """Fill ``away``: the states of ``strings`` lead to none of the trie's, and its nodes only to later ones."""
+    away: cython.p_int = grow_int(block.away, block.n + 1)
+    i: cython.int
+    j: cython.int
+    k: cython.int
+    least: cython.int
+    if not away:
+        raise MemoryError
+    block.away = away
+    for i in range(strings.n):
+        away[i] = strings.away[i]
+    for j in range(strings.n, block.n + 1):
+        i = block.n - 1 - (j - strings.n)  # the last node first, state 0 at the end
+        if i < strings.n:
+            i = 0
+        least = NO_END
+        for k in range(block.first[i], block.first[i + 1]):
+            if away[block.to[k]] + 1 < least:
+                least = away[block.to[k]] + 1
+        away[i] = least
+    for i in range(block.finals):
+        away[block.final[i]] = 0
+    return 0
 
 
 @cython.cfunc

@@ -20,8 +20,6 @@ costs. ``forget`` drops all; the automaton's lock is held by every caller.
 
 from __future__ import annotations
 
-from array import array
-
 try:
     import cython
 except ImportError:
@@ -30,14 +28,14 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.holes import has_frames, recount, restrict
-    from cython.cimports.constrained.kernel.memory import copy_ints, grow_int, grow_lists, grow_pointers, grow_rows
+    from cython.cimports.constrained.kernel.memory import grow_int, grow_lists, grow_pointers, grow_rows
     from cython.cimports.constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.automaton import Automaton
     from constrained.kernel.holes import has_frames, recount, restrict
-    from constrained.kernel.memory import copy_ints, grow_int, grow_lists, grow_pointers, grow_rows
+    from constrained.kernel.memory import grow_int, grow_lists, grow_pointers, grow_rows
     from constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
     from constrained.kernel.token_trie import TokenTrie
 
@@ -193,20 +191,30 @@ class HoleRegions:
     @cython.exceptval(-1, check=False)
     def _read_partitions(self) -> cython.int:
         """A byte of each class of every region's partition, in one array."""
-        representatives = array("i")
-        offsets = array("i")
-        numbers = array("i")
-        for partition in self.regions:
-            offsets.append(len(representatives))
-            numbers.append(self.tables.partition_number(partition) if partition else 0)
-            if partition:
-                representatives.extend([partition.index(k) for k in range(max(partition) + 1)])
-        offsets.append(len(representatives))
-        self.rg_off = copy_ints(self.rg_off, offsets)
-        self.rg_first = copy_ints(self.rg_first, representatives)
-        self.rg_number = copy_ints(self.rg_number, numbers)
-        if not (self.rg_off and self.rg_first and self.rg_number):
+        i: cython.int
+        k: cython.int
+        at: cython.int = 0
+        first: bytes
+        text: cython.p_const_uchar
+        self.rg_off = grow_int(self.rg_off, self.n_regions + 1)
+        self.rg_number = grow_int(self.rg_number, self.n_regions + 1)
+        if not (self.rg_off and self.rg_number):
             raise MemoryError
+        for i in range(self.n_regions):
+            self.rg_off[i] = at
+            self.rg_number[i] = 0
+            if not self.regions[i]:
+                continue
+            self.rg_number[i] = self.tables.partition_number(self.regions[i])
+            first = self.tables.first_bytes[self.rg_number[i]]
+            text = first
+            self.rg_first = grow_int(self.rg_first, at + 256)
+            if not self.rg_first:
+                raise MemoryError
+            for k in range(cython.cast(cython.int, len(first))):
+                self.rg_first[at] = text[k]
+                at += 1
+        self.rg_off[self.n_regions] = at
         return 0
 
     @cython.cfunc

@@ -51,5 +51,5 @@ cdef class RuleTable:
     cdef int choose(self, str root) except -1
     cdef long long _weigh(self, Rule rule) except -1
     cdef bint _may_be_called(self, Rule rule) except -1
-    cdef int _deepen(self, int depth) except -1
+    cdef int _deepen(self, int depth, Py_ssize_t i) except -1
     cdef int size(self, object expr, int most) except -1

@@ -183,74 +183,68 @@ class RuleTable:
         """Leaves of one rule's own text; the rules that it refers to are listed in order, with their uses counted."""
         total: cython.longlong = 0
         kind: cython.int
-        depth: cython.int = 1
-        i: cython.int
+        depth: cython.int = 0  # of ``frames``: what is half read, and in ``at`` how far
+        i: cython.Py_ssize_t = 0
+        n: cython.Py_ssize_t = 1
         items: tuple = (rule.expr,)
-        frames: list = [items]  # what is being read, and in ``at`` how far
+        parts: tuple
+        frames: list = []
+        calls: list = rule.calls
         called: Rule
-        reference: Reference
-        literal: Literal
-        sequence: Sequence
-        choice: Choice
         repeat: Repeat
-        dfa: ByteDfa
-        klass: CharClass
         group: Unordered
-        self._deepen(0)
-        while depth > 0:
-            items = frames[depth - 1]
-            i = self.at[depth - 1]
-            if i == cython.cast(cython.int, len(items)):
+        while True:
+            if i == n:
+                if depth == 0:
+                    return total
                 depth -= 1
-                frames.pop()
+                items = frames.pop()
+                n = len(items)
+                i = self.at[depth]
                 continue
-            self.at[depth - 1] = i + 1
             node = items[i]
+            i += 1
             kind = self.kind_of(node)
-            if kind == REFERENCE:
-                reference = node
-                known = self.known.get(reference.name)
-                if known is None:
-                    known = self.known[reference.name] = Rule(reference.name, None)
-                called = known
-                called.uses += 1
-                rule.calls.append(called)
-                continue
             if kind == LITERAL:
-                literal = node
-                total += len(literal.data)
+                total += len(cython.cast(Literal, node).data)
+                continue
+            if kind == REFERENCE:
+                known = self.known.get(cython.cast(Reference, node).name)
+                if known is None:
+                    called = Rule(cython.cast(Reference, node).name, None)
+                    self.known[called.name] = called
+                else:
+                    called = cython.cast(Rule, known)
+                called.uses += 1
+                calls.append(called)
                 continue
             if kind == SEQUENCE:
-                sequence = node
-                items = sequence.items
+                parts = cython.cast(Sequence, node).items
+            elif kind == CHAR_CLASS:
+                total += _leaves(cython.cast(CharClass, node).ranges)
+                continue
             elif kind == CHOICE:
-                choice = node
-                items = choice.options
+                parts = cython.cast(Choice, node).options
             elif kind == REPEAT:
-                repeat = node
-                items = repeat.held
+                repeat = cython.cast(Repeat, node)
+                parts = repeat.held
                 if repeat.maximum is None:
                     rule.loops = True
                 elif repeat.maximum > 1:
                     rule.counts = True
             elif kind == UNORDERED:
-                group = node
+                group = cython.cast(Unordered, node)
                 total += INLINE_SIZE
                 if group.held[1] is None:
-                    items = (*group.items, group.held[0])
+                    parts = (*group.items, group.held[0])
                 else:
-                    items = (*group.items, *group.held)
+                    parts = (*group.items, *group.held)
             elif kind == BYTE_DFA:
-                dfa = node
-                total += 4 * dfa.states
+                total += 4 * cython.cast(ByteDfa, node).states
                 rule.loops = True
                 continue
             elif kind == COUNTED_DFA or kind == KEY_DFA:
                 total += INLINE_SIZE + 1
-                continue
-            elif kind == CHAR_CLASS:
-                klass = node
-                total += _leaves(klass.ranges)
                 continue
             else:
                 if kind == NOT_FOLLOWED_BY:
@@ -258,12 +252,15 @@ class RuleTable:
                     self.guarded = True
                 elif kind == GRAPH:
                     rule.graph = True
-                leaves, items = self.parts_of(node)
+                leaves, parts = self.parts_of(node)
                 total += leaves
-            frames.append(items)
-            self._deepen(depth)
-            depth += 1
-        return total
+            if i < n:
+                frames.append(items)
+                self._deepen(depth, i)
+                depth += 1
+            items = parts
+            n = len(items)
+            i = 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -302,14 +299,14 @@ class RuleTable:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _deepen(self, depth: cython.int) -> cython.int:
-        """Begin to read at a depth."""
+    def _deepen(self, depth: cython.int, i: cython.Py_ssize_t) -> cython.int:
+        """Remember how far was read at a depth."""
         if depth >= self.at_cap:
             self.at_cap = 2 * depth + 32
             self.at = grow_int(self.at, self.at_cap)
             if not self.at:
                 raise MemoryError
-        self.at[depth] = 0
+        self.at[depth] = cython.cast(cython.int, i)
         return 0
 
     @cython.cfunc

@@ -1,6 +1,12 @@
 cimport cython
 
-cdef long long FAR
+from constrained.kernel.memory cimport grow_int, grow_long
+
+cdef class Network
+cdef int KEPT
+cdef int KEPT_POSITIONS
+cdef int KEPT_EDGES
+cdef Network new_network(int most)
 
 @cython.final
 cdef class Network:
@@ -72,6 +78,7 @@ cdef class Network:
     cdef public list guard_dfas
     cdef public list guard_ends
     cdef public dict budgets
+    cdef int _begin(self, int most) except -1
     cdef int _room(self, int more) except -1
     cdef int _edge_room(self, int more) except -1
     cdef int add_position(self, int origin) except -1
@@ -83,9 +90,5 @@ cdef class Network:
     cdef int add_span(self, int base, int size, int end, object block, int boundary, int least, int top) except -1
     cdef int add_annex(self, int start, int end, object annex, int size, int origin) except -1
     cdef int forget_spans(self) except -1
-    cdef bint _is_dead(self, int p, int e, int k) except -1
-    cdef int _drop_dead_of(self, int at) except -1
     cdef int add_item(self, int k, int rule, bint required) except -1
     cdef int _scratch(self) except -1
-    cdef int _nullable_loops(self) except -1
-    cdef int _sort_rules(self, int* graph, int* graph_at) except -1

@@ -16,13 +16,16 @@ and its ``head`` is ``-2 - span``.
 
 ``engine.build`` writes the rules, then ``engine.lowering`` calls the passes in order:
 
-    drop_bytes       cut what no token can spell
-    find_nullable    rules that have the empty text; each nullable call gets an epsilon beside it
-    make_starts      a position without acceptance for each rule's beginning, and callers before callees
-    drop_dead        remove every edge into what cannot be completed (``kernel.shortest`` has found out)
+    ``kernel.pruning``      cut what no token can spell; later, every edge into what cannot be completed
+    ``kernel.nullable``     rules that have the empty text; each nullable call gets an epsilon beside it
+    ``kernel.starts``       a position without acceptance for each rule's beginning, and callers before callees
+    ``kernel.regions``      wide regions
+    ``kernel.shortest``     fewest bytes to the end
+    ``kernel.partition``    byte classes
+    ``kernel.program``      the result, which copies what it needs
 
-``kernel.partition`` finds byte classes, ``kernel.regions`` wide regions, ``kernel.rule_writer`` writes expressions and
-``kernel.program`` is the result. All passes are worklists; nothing recurses.
+All passes are worklists; nothing recurses. Arrays that several passes fill belong to the network, and a network that is
+done with is kept for the next grammar, with the memory it has.
 Cost: 100-200 ns a position in all.
 """
 
@@ -36,16 +39,35 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.memory import grow_int
+    from cython.cimports.constrained.kernel.memory import grow_int, grow_long
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.memory import grow_int
+    from constrained.kernel.memory import grow_int, grow_long
 
-FAR = cython.declare(cython.longlong, 1 << 60)
+
+KEPT = cython.declare(cython.int, 4)
+"""Networks that are kept to be used again,"""
+KEPT_POSITIONS = cython.declare(cython.int, 40_000)
+KEPT_EDGES = cython.declare(cython.int, 120_000)
+"""unless they had room for more than this: 100 bytes a position and 40 an edge."""
+
+_spare: list = []
 
 
 class NetworkTooLarge(Exception):
     """More positions than ``most``."""
+
+
+@cython.cfunc
+def new_network(most: cython.int) -> Network:
+    """An empty network; ``give_back`` ends with it."""
+    net: Network
+    try:
+        net = _spare.pop()
+    except IndexError:
+        return Network(most)
+    net._begin(most)
+    return net
 
 
 @cython.final
@@ -114,7 +136,19 @@ class Network:
 
     def __init__(self, most: cython.int):
         """``most``: positions beyond which ``NetworkTooLarge`` is raised."""
+        self._begin(most)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _begin(self, most: cython.int) -> cython.int:
+        """The three positions that are always there, and nothing else."""
         self.most = most
+        self.n = 0
+        self.e = 0
+        self.n_rules = 0
+        self.n_loops = 0
+        self.n_items = 0
+        self.n_spans = 0
         self.rule_names = []
         self.token_sets = []
         self.guard_dfas = []
@@ -122,9 +156,15 @@ class Network:
         self.budgets = {}
         self.regions = [b""]
         self.blocks = []
-        self.add_position(-1)
-        self.add_position(-1)
-        self.add_position(-1)
+        self.add_positions(3, -1)
+        return 0
+
+    def give_back(self) -> None:
+        """End with a network: its memory serves the next one. Nobody may use it afterwards."""
+        if self.n_cap <= KEPT_POSITIONS and self.e_cap <= KEPT_EDGES and len(_spare) < KEPT:
+            self.rule_names = self.token_sets = self.guard_dfas = self.guard_ends = self.regions = self.blocks = []
+            self.budgets = {}
+            _spare.append(self)
 
     # ---- making ------------------------------------------------------------------------------------------
 
@@ -141,7 +181,10 @@ class Network:
             self.origin = grow_int(self.origin, self.n_cap)
             self.loop_at = grow_int(self.loop_at, self.n_cap)
             self.accept = grow_int(self.accept, self.n_cap)
-            if not (self.head and self.tail and self.origin and self.loop_at and self.accept):
+            self.p_region = grow_int(self.p_region, self.n_cap)
+            self.p_min = grow_long(self.p_min, self.n_cap)
+            if not (self.head and self.tail and self.origin and self.loop_at and self.accept and self.p_region
+                    and self.p_min):
                 raise MemoryError
         return 0
 
@@ -254,12 +297,18 @@ class Network:
             self.r_exit = grow_int(self.r_exit, self.r_cap)
             self.r_low = grow_int(self.r_low, self.r_cap)
             self.r_high = grow_int(self.r_high, self.r_cap)
-            if not (self.r_entry and self.r_exit and self.r_low and self.r_high):
+            self.r_nullable = grow_int(self.r_nullable, self.r_cap)
+            self.r_start = grow_int(self.r_start, self.r_cap)
+            self.r_order = grow_int(self.r_order, self.r_cap)
+            self.r_min = grow_long(self.r_min, self.r_cap)
+            if not (self.r_entry and self.r_exit and self.r_low and self.r_high and self.r_nullable and self.r_start
+                    and self.r_order and self.r_min):
                 raise MemoryError
         self.r_entry[r] = entry
         self.r_exit[r] = last
         self.r_low[r] = low
         self.r_high[r] = self.n
+        self.r_nullable[r] = 0
         self.n_rules = r + 1
         return r
 
@@ -280,8 +329,9 @@ class Network:
             self.l_count = grow_int(self.l_count, self.l_cap)
             self.l_sep = grow_int(self.l_sep, self.l_cap)
             self.l_bare = grow_int(self.l_bare, self.l_cap)
+            self.l_region = grow_int(self.l_region, self.l_cap)
             if not (self.l_pos and self.l_rule and self.l_min and self.l_max and self.l_after and self.l_items
-                    and self.l_count and self.l_sep and self.l_bare):
+                    and self.l_count and self.l_sep and self.l_bare and self.l_region):
                 raise MemoryError
         self.l_pos[k] = p
         self.l_rule[k] = rule
@@ -292,6 +342,7 @@ class Network:
         self.l_count[k] = 0
         self.l_sep[k] = -1
         self.l_bare[k] = 0
+        self.l_region[k] = 0
         self.loop_at[p] = k
         self.n_loops = k + 1
         return k
@@ -394,428 +445,6 @@ class Network:
                 raise MemoryError
         return 0
 
-    # ---- bytes that cannot be spelled --------------------------------------------------------------------
-
-    def drop_bytes(self, unspellable) -> None:
-        """Cut the bytes of ``unspellable`` out of every edge."""
-        bad: list = [byte in unspellable for byte in range(256)]
-        p: cython.int
-        q: cython.int
-        e: cython.int
-        b: cython.int
-        lo: cython.int
-        hit: cython.bint
-        before: cython.p_int
-        self._scratch()
-        before = self.s_a  # how many bad bytes are below each
-        before[0] = 0
-        for b in range(256):
-            before[b + 1] = before[b] + (1 if bad[b] else 0)
-        for p in range(self.n):
-            hit = False
-            e = self.head[4 * p]
-            while e >= 0:
-                if before[self.e_b[e] + 1] != before[self.e_a[e]]:
-                    hit = True
-                e = self.e_next[e]
-            if not hit:
-                continue
-            self.forget_spans()
-            e = self.head[4 * p]
-            self.head[4 * p] = -1
-            self.tail[4 * p] = -1
-            while e >= 0:
-                q = self.e_next[e]
-                lo = self.e_a[e]
-                for b in range(self.e_a[e], self.e_b[e] + 2):
-                    if b > self.e_b[e] or bad[b]:
-                        if lo < b:
-                            self.add_edge(p, 0, lo, b - 1, self.e_to[e])
-                        lo = b + 1
-                e = q
-
-    # ---- the empty text ----------------------------------------------------------------------------------
-
-    def find_nullable(self) -> None:
-        """Fill ``r_nullable``; give each nullable call an epsilon beside it, and each nullable round a way round."""
-        p: cython.int
-        e: cython.int
-        i: cython.int
-        k: cython.int
-        rule: cython.int
-        top: cython.int = 0
-        waiting: cython.int = 0
-        any_found: cython.bint = False
-        seen: cython.p_int
-        exit_of: cython.p_int
-        stack: cython.p_int
-        bl_head: cython.p_int
-        bl_next: cython.p_int
-        bl_to: cython.p_int
-        self._scratch()
-        self.r_nullable = grow_int(self.r_nullable, self.n_rules + 1)
-        if not self.r_nullable:
-            raise MemoryError
-        seen = self.s_a
-        exit_of = self.s_b
-        stack = self.s_c
-        bl_head = self.s_d
-        bl_next = self.s_e
-        bl_to = self.s_f
-        for p in range(self.n):
-            seen[p] = 0
-            exit_of[p] = -1
-        for rule in range(self.n_rules):
-            self.r_nullable[rule] = 0
-            bl_head[rule] = -1
-            exit_of[self.r_exit[rule]] = rule
-            p = self.r_entry[rule]
-            seen[p] = 1
-            stack[top] = p
-            top += 1
-        while top > 0:
-            top -= 1
-            p = stack[top]
-            rule = exit_of[p]
-            if rule >= 0 and not self.r_nullable[rule]:
-                self.r_nullable[rule] = 1
-                any_found = True
-                i = bl_head[rule]
-                while i >= 0:
-                    if not seen[bl_to[i]]:
-                        seen[bl_to[i]] = 1
-                        stack[top] = bl_to[i]
-                        top += 1
-                    i = bl_next[i]
-            e = self.head[4 * p + 1]
-            while e >= 0:
-                k = self.e_to[e]
-                if not seen[k]:
-                    seen[k] = 1
-                    stack[top] = k
-                    top += 1
-                e = self.e_next[e]
-            e = self.head[4 * p + 2]
-            while e >= 0:
-                rule = self.e_a[e]
-                k = self.e_to[e]
-                if self.r_nullable[rule]:
-                    if not seen[k]:
-                        seen[k] = 1
-                        stack[top] = k
-                        top += 1
-                else:
-                    bl_next[waiting] = bl_head[rule]
-                    bl_to[waiting] = k
-                    bl_head[rule] = waiting
-                    waiting += 1
-                e = self.e_next[e]
-            i = self.loop_at[p]
-            if i >= 0 and (self.l_rule[i] >= 0 or self.l_rule[i] == -3):
-                rule = self.l_rule[i]
-                k = self.l_after[i]
-                if rule < 0 or self.r_nullable[rule]:
-                    if not seen[k]:
-                        seen[k] = 1
-                        stack[top] = k
-                        top += 1
-                else:
-                    bl_next[waiting] = bl_head[rule]
-                    bl_to[waiting] = k
-                    bl_head[rule] = waiting
-                    waiting += 1
-        if not any_found:
-            return
-        for p in range(self.n):
-            e = self.head[4 * p + 2]
-            while e >= 0:
-                if self.r_nullable[self.e_a[e]]:
-                    self.add_edge(p, 1, 0, 0, self.e_to[e])
-                e = self.e_next[e]
-        self._nullable_loops()
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _nullable_loops(self) -> cython.int:
-        """A round counts only if it reads something: a nullable body may stop after any number of real rounds.
-
-        The loop position itself must not be left without a round, so the way round it starts one position earlier:
-        every epsilon edge into the loop gets a twin that goes straight on. A chain: the way round one loop may lead
-        into the next.
-        """
-        p: cython.int
-        e: cython.int
-        k: cython.int
-        last: cython.int
-        found: cython.bint = False
-        for k in range(self.n_loops):
-            if self.l_rule[k] >= 0 and self.r_nullable[self.l_rule[k]]:
-                self.l_min[k] = 1
-                found = True
-        if not found:
-            return 0
-        for p in range(self.n):
-            e = self.head[4 * p + 1]
-            last = self.tail[4 * p + 1]
-            while e >= 0:
-                k = self.loop_at[self.e_to[e]]
-                while k >= 0 and self.l_rule[k] >= 0 and self.r_nullable[self.l_rule[k]]:
-                    self.add_edge(p, 1, 0, 0, self.l_after[k])
-                    k = self.loop_at[self.l_after[k]]
-                if e == last:
-                    break
-                e = self.e_next[e]
-        return 0
-
-    def empty_items(self) -> bool:
-        """Whether an item of a set loop has the empty text; sets ``l_bare`` where the separator has."""
-        k: cython.int
-        i: cython.int
-        found: cython.bint = False
-        for k in range(self.n_loops):
-            if self.l_rule[k] == -1 or self.l_rule[k] == -2:
-                self.l_bare[k] = self.r_nullable[self.l_sep[k]]
-                for i in range(self.l_items[k], self.l_items[k] + self.l_count[k]):
-                    if self.r_nullable[self.i_rule[i]]:
-                        found = True
-        return found
-
-    # ---- starts and order --------------------------------------------------------------------------------
-
-    def make_starts(self) -> bool:
-        """A start position for each rule, and ``r_order``: callers at the left first. False: there is left recursion.
-
-        A start has the edges of what the entry reaches by epsilon and never accepts: calls consume at least one byte.
-        An entry that reaches nothing so is its own start.
-        """
-        rules: cython.int = self.n_rules
-        rule: cython.int
-        p: cython.int
-        q: cython.int
-        e: cython.int
-        i: cython.int
-        k: cython.int
-        lo: cython.int
-        n: cython.int = 0
-        g: cython.int = 0
-        mark: cython.p_int
-        called: cython.p_int
-        closures: cython.p_int
-        closure_at: cython.p_int
-        graph: cython.p_int
-        graph_at: cython.p_int
-        self._scratch()
-        self.r_start = grow_int(self.r_start, rules + 1)
-        self.r_order = grow_int(self.r_order, rules + 1)
-        mark = self.s_a  # by position: the rule that reached it
-        called = self.s_b  # by rule: the rule that calls it
-        closures = self.s_c
-        closure_at = self.s_d
-        graph = grow_int(cython.NULL if cython.compiled else None, self.e + self.n_items + self.n_loops + 1)
-        graph_at = self.s_e
-        if not (self.r_start and self.r_order and graph):
-            raise MemoryError
-        for p in range(self.n):
-            mark[p] = -1
-        for rule in range(rules):
-            called[rule] = -1
-        for rule in range(rules):
-            closure_at[rule] = n
-            graph_at[rule] = g
-            closures[n] = self.r_entry[rule]
-            mark[self.r_entry[rule]] = rule
-            n += 1
-            i = closure_at[rule]
-            while i < n:
-                p = closures[i]
-                i += 1
-                e = self.head[4 * p + 1]
-                while e >= 0:
-                    q = self.e_to[e]
-                    if mark[q] != rule:
-                        mark[q] = rule
-                        closures[n] = q
-                        n += 1
-                    e = self.e_next[e]
-                e = self.head[4 * p + 2]
-                while e >= 0:
-                    if called[self.e_a[e]] != rule:
-                        called[self.e_a[e]] = rule
-                        graph[g] = self.e_a[e]
-                        g += 1
-                    e = self.e_next[e]
-                k = self.loop_at[p]
-                if k >= 0 and self.l_rule[k] >= 0:
-                    if called[self.l_rule[k]] != rule:
-                        called[self.l_rule[k]] = rule
-                        graph[g] = self.l_rule[k]
-                        g += 1
-                elif k >= 0:
-                    for lo in range(self.l_items[k], self.l_items[k] + self.l_count[k]):
-                        if called[self.i_rule[lo]] != rule:
-                            called[self.i_rule[lo]] = rule
-                            graph[g] = self.i_rule[lo]
-                            g += 1
-        closure_at[rules] = n
-        graph_at[rules] = g
-        k = self._sort_rules(graph, graph_at)
-        if cython.compiled:
-            free(graph)
-        if k == 0:
-            return False
-        for rule in range(rules):
-            lo = closure_at[rule]
-            if closure_at[rule + 1] == lo + 1 and self.loop_at[closures[lo]] < 0:
-                self.r_start[rule] = closures[lo]
-                continue
-            q = self.add_position(self.origin[closures[lo]])
-            self.r_start[rule] = q
-            for i in range(lo, closure_at[rule + 1]):
-                p = closures[i]
-                for k in (0, 2, 3):
-                    e = self.head[4 * p + k]
-                    while e >= 0:
-                        self.add_edge(q, k, self.e_a[e], self.e_b[e], self.e_to[e])
-                        e = self.e_next[e]
-                if self.loop_at[p] >= 0 or self.head[4 * p] < -1:
-                    self.add_edge(q, 1, 0, 0, p)
-        return True
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _sort_rules(self, graph: cython.p_int, graph_at: cython.p_int) -> cython.int:
-        """Number the rules with callers first; 0 if there is a cycle. Depth first with an explicit stack."""
-        rules: cython.int = self.n_rules
-        state: cython.p_int = self.s_b  # 0 not seen, 1 on the path, 2 done
-        path: cython.p_int = self.s_a
-        next_call: cython.p_int = self.s_f
-        depth: cython.int
-        root: cython.int
-        rule: cython.int
-        i: cython.int
-        number: cython.int = rules
-        for rule in range(rules):
-            state[rule] = 0
-        for root in range(rules):
-            if state[root] != 0:
-                continue
-            path[0] = root
-            state[root] = 1
-            next_call[root] = graph_at[root]
-            depth = 1
-            while depth > 0:
-                rule = path[depth - 1]
-                if next_call[rule] < graph_at[rule + 1]:
-                    i = graph[next_call[rule]]
-                    next_call[rule] += 1
-                    if state[i] == 1:
-                        return 0
-                    if state[i] == 0:
-                        state[i] = 1
-                        next_call[i] = graph_at[i]
-                        path[depth] = i
-                        depth += 1
-                    continue
-                depth -= 1
-                state[rule] = 2
-                self.r_order[rule] = number
-                number -= 1
-        return 1
-
-    # ---- the root, and what ends ---------------------------------------------------------------------------
-
-    def add_root(self) -> int:
-        """The position at which a text begins: rule 0, and then the end."""
-        p: cython.int = self.add_position(-1)
-        q: cython.int = self.add_position(-1)
-        i: cython.int
-        self.add_edge(p, 2, 0, 0, q)
-        if self.r_nullable[0]:
-            self.add_edge(p, 1, 0, 0, q)
-        for i in range(self.n_rules):
-            self.accept[self.r_exit[i]] = 1
-        self.accept[q] = 1
-        self.root = p
-        return p
-
-    def part_calls(self) -> None:
-        """Give the bytes of positions that call, too, positions of their own: what is read is then found once for all.
-
-        Masks are put together from what each set of positions reads itself (``kernel.mask_walk``).
-        """
-        p: cython.int
-        q: cython.int
-        for p in range(self.n):
-            if self.head[4 * p] >= 0 and self.head[4 * p + 2] >= 0 and self.loop_at[p] < 0:
-                q = self.add_position(self.origin[p])
-                self.head[4 * q] = self.head[4 * p]
-                self.tail[4 * q] = self.tail[4 * p]
-                self.head[4 * p] = -1
-                self.add_edge(p, 1, 0, 0, q)
-
-    # ---- what can be completed: see ``kernel.shortest`` ------------------------------------------------------
-
-    def is_possible(self) -> bool:
-        """Whether any text fits."""
-        return self.p_min[self.root] < FAR
-
-    def drop_dead(self) -> None:
-        """Remove every edge into what cannot be completed: afterwards no reachable state is a dead end."""
-        p: cython.int
-        e: cython.int
-        k: cython.int
-        whole: cython.bint = True
-        for p in range(1, self.n):
-            if self.p_min[p] >= FAR:
-                whole = False
-                break
-        for k in range(self.n_rules):
-            if self.r_min[k] >= FAR:
-                whole = False
-                break
-        if whole and all(self.token_sets):
-            return
-        for p in range(self.n):
-            if self.p_min[p] >= FAR:
-                self.loop_at[p] = -1
-            for k in range(4):
-                e = self.head[4 * p + k]
-                while e >= 0:
-                    if self._is_dead(p, e, k):
-                        self._drop_dead_of(4 * p + k)
-                        break
-                    e = self.e_next[e]
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _is_dead(self, p: cython.int, e: cython.int, k: cython.int) -> cython.bint:
-        """Whether nothing can be completed that goes from ``p`` along ``e``, an edge of list ``k``."""
-        if self.p_min[p] >= FAR or self.p_min[self.e_to[e]] >= FAR:
-            return True
-        if k == 2:
-            return self.r_min[self.e_a[e]] >= FAR
-        return k == 3 and not self.token_sets[self.e_a[e]]
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _drop_dead_of(self, at: cython.int) -> cython.int:
-        """Keep what is not dead of the list ``at``, that is ``4 p + kind``."""
-        e: cython.int = self.head[at]
-        after: cython.int
-        self.head[at] = -1
-        self.tail[at] = -1
-        while e >= 0:
-            after = self.e_next[e]
-            if not self._is_dead(at >> 2, e, at & 3):
-                self.e_next[e] = -1
-                if self.head[at] < 0:
-                    self.head[at] = e
-                else:
-                    self.e_next[self.tail[at]] = e
-                self.tail[at] = e
-            e = after
-        return 0
-
     # ---- for the passes in Python ------------------------------------------------------------------------
 
     def has_annex(self) -> bool:
@@ -885,7 +514,7 @@ class Network:
         """A loop at ``p``, as ``loop`` gives it."""
         k: cython.int = self.add_loop(p, rule, least, most, after)
         self.l_sep[k] = separator
-        if separator >= 0 and self.r_nullable:
+        if separator >= 0:
             self.l_bare[k] = self.r_nullable[separator]
         for item, required in items:
             self.add_item(k, item, required)
@@ -894,18 +523,11 @@ class Network:
         """Let position ``p``, whose region is known, count tokens: at most ``most``, ``left`` bytes from the end."""
         k: cython.int = self.add_loop(p, -5, 0, most, p)
         self.l_sep[k] = left
-        self.l_region = grow_int(self.l_region, self.n_loops + 1)
-        if not self.l_region:
-            raise MemoryError
         self.l_region[k] = self.p_region[p]
 
     def set_starts(self, starts: list, order: list, exits: list) -> None:
         """What ``make_starts`` would have found."""
         i: cython.int
-        self.r_start = grow_int(self.r_start, self.n_rules + 1)
-        self.r_order = grow_int(self.r_order, self.n_rules + 1)
-        if not (self.r_start and self.r_order):
-            raise MemoryError
         for i in range(self.n_rules):
             self.r_start[i] = starts[i]
             self.r_order[i] = order[i]

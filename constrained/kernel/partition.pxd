@@ -11,6 +11,9 @@ cdef int SPLINTER
 cdef int MANY
 cdef long long FAR
 cdef int KNOWN_PARTITIONS
+cdef int FIRST_TABLE
+cdef int KEPT
+cdef ByteSets sets_of(Network net)
 
 @cython.final
 cdef class Partition:
@@ -28,6 +31,10 @@ cdef class ByteSets:
     cdef int table_size
     cdef int n_rows
     cdef int rows_size
+    cdef int table_cap
+    cdef int rows_cap
+    cdef int begin(self, Network net) except -1
+    cdef int end(self) except -1
     cdef int* table
     cdef int* rows
     cdef unsigned int* sets

@@ -38,8 +38,13 @@ FAR = cython.declare(cython.longlong, 1 << 60)
 KNOWN_PARTITIONS = cython.declare(cython.int, 1024)
 """Partitions of regions that a process keeps (1.5 kB each)."""
 
+FIRST_TABLE = cython.declare(cython.int, 64)
+KEPT = cython.declare(cython.int, 8)
+"""``ByteSets`` whose tables are kept for the next ones."""
+
 _known: dict = {}
 """Sets -> ``Partition``. Emptied when it is full."""
+_spare: list = []
 
 
 @cython.cfunc
@@ -149,28 +154,45 @@ class ByteSets:
         def __new__(cls, *args):
             self = object.__new__(cls)
             self.n_sets = self.cap = self.table_size = self.n_rows = self.rows_size = 0
+            self.table_cap = self.rows_cap = 0
             self.sets = self.table = self.rows = self.classes = None
             self.alone = [0] * 8
             self.work = [0] * 8
             self.others = [0] * 8
             return self
 
-    def __init__(self, net: Network):
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def begin(self, net: Network) -> cython.int:
+        """Collect the sets of a network."""
         self.net = net
-        self.table_size = 64
-        self.rows_size = 64
-        self.table = grow_int(self.table, self.table_size)
-        self.rows = grow_int(self.rows, self.rows_size)
-        self.classes = grow_uint(self.classes, 8 * 257)
-        if not (self.table and self.rows and self.classes):
-            raise MemoryError
+        if self.table_cap == 0:
+            self.table = grow_int(self.table, FIRST_TABLE)
+            self.rows = grow_int(self.rows, FIRST_TABLE)
+            self.classes = grow_uint(self.classes, 8 * 257)
+            if not (self.table and self.rows and self.classes):
+                raise MemoryError
+            self.table_cap = FIRST_TABLE
+            self.rows_cap = FIRST_TABLE
         self.clear()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def end(self) -> cython.int:
+        """The tables serve whoever asks next."""
+        self.net = None
+        if len(_spare) < KEPT:
+            _spare.append(self)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def clear(self) -> cython.void:
         """Forget all sets."""
         i: cython.int
+        self.table_size = FIRST_TABLE
+        self.rows_size = FIRST_TABLE
         for i in range(self.table_size):
             self.table[i] = -1
         for i in range(self.rows_size):
@@ -247,9 +269,11 @@ class ByteSets:
         i: cython.int
         if self.rows_size < 4096:
             self.rows_size *= 4
-            self.rows = grow_int(self.rows, self.rows_size)
-            if not self.rows:
-                raise MemoryError
+            if self.rows_size > self.rows_cap:
+                self.rows = grow_int(self.rows, self.rows_size)
+                if not self.rows:
+                    raise MemoryError
+                self.rows_cap = self.rows_size
         for i in range(self.rows_size):
             self.rows[i] = -1
         self.n_rows = 0
@@ -309,7 +333,7 @@ class ByteSets:
     @cython.exceptval(-1, check=False)
     def _collect(self, block: Block) -> cython.int:
         """Find the sets of a block, once for the process."""
-        own: ByteSets = ByteSets(self.net)
+        own: ByteSets = sets_of(self.net)
         sets: cython.p_uint
         i: cython.int
         j: cython.int
@@ -344,6 +368,7 @@ class ByteSets:
         block.sets = sets
         block.n_sets = own.n_sets
         block.has_sets = True
+        own.end()
         return 0
 
     @cython.cfunc
@@ -400,9 +425,11 @@ class ByteSets:
         j: cython.int
         k: cython.int
         self.table_size *= 4
-        self.table = grow_int(self.table, self.table_size)
-        if not self.table:
-            raise MemoryError
+        if self.table_size > self.table_cap:
+            self.table = grow_int(self.table, self.table_size)
+            if not self.table:
+                raise MemoryError
+            self.table_cap = self.table_size
         for i in range(self.table_size):
             self.table[i] = -1
         for k in range(self.n_sets):
@@ -528,13 +555,25 @@ class ByteSets:
         return found
 
 
+@cython.cfunc
+def sets_of(net: Network) -> ByteSets:
+    """Sets to collect in; ``end`` ends with them."""
+    sets: ByteSets
+    try:
+        sets = _spare.pop()
+    except IndexError:
+        sets = ByteSets()
+    sets.begin(net)
+    return sets
+
+
 def find_classes(net: Network, more: list) -> int:
     """A partition of the bytes that no position can tell apart, into ``net``; how many classes it has.
 
     Bytes that lead nowhere in a block of the network count too, so it may be finer than it need be.
     ``more``: rows of (first, last, to) that must not fall together either.
     """
-    sets: ByteSets = ByteSets(net)
+    sets: ByteSets = sets_of(net)
     found: Partition
     block: Block
     annex: Annex
@@ -565,6 +604,7 @@ def find_classes(net: Network, more: list) -> int:
                 sets.take_block(block)
             p += net.sp_size[k]
     found = sets.partition()
+    sets.end()
     net.n_classes = found.n_classes
     for b in range(255, -1, -1):
         net.byte_class[b] = found.cls[b]

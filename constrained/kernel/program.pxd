@@ -1,7 +1,7 @@
 cimport cython
 
 from constrained.kernel.annexes cimport Annex
-from constrained.kernel.memory cimport grow_int, grow_long
+from constrained.kernel.arena cimport Arena
 from constrained.kernel.network cimport Network
 
 cdef class Program
@@ -19,6 +19,7 @@ cdef class Program:
     cdef readonly list regions
     cdef readonly object guards
     cdef readonly list lazy
+    cdef Arena room
     cdef int* p_off
     cdef int* e_a
     cdef int* e_b
@@ -52,5 +53,4 @@ cdef class Program:
     cdef void _positions(self, Network net) noexcept
     cdef int _loops(self, Network net) except -1
     cdef int _sort_cheap(self, Network net, int first, int last, int shift) except -1
-    cdef void _take_over(self, Network net) noexcept
     cdef object _copy(self, int* values, int n)

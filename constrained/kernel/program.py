@@ -38,12 +38,11 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.annexes import Annex
-    from cython.cimports.constrained.kernel.memory import grow_int, grow_long
+    from cython.cimports.constrained.kernel.arena import Arena
     from cython.cimports.constrained.kernel.network import Network
-    from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.annexes import Annex
-    from constrained.kernel.memory import grow_int, grow_long
+    from constrained.kernel.arena import Arena
     from constrained.kernel.network import Network
 
 from constrained.kernel.network import NetworkTooLarge  # noqa: E402 - a Python name in both modes
@@ -65,38 +64,7 @@ BUDGET: int = -5
 class Program:
     """See the module docstring. ``regions`` are byte partitions of wide loops, see ``kernel.regions``."""
 
-    if cython.compiled:
-
-        def __dealloc__(self):
-            free(self.p_off)
-            free(self.e_a)
-            free(self.e_b)
-            free(self.e_to)
-            free(self.p_accept)
-            free(self.p_loop)
-            free(self.p_region)
-            free(self.p_rule)
-            free(self.r_start)
-            free(self.r_order)
-            free(self.l_pos)
-            free(self.l_rule)
-            free(self.l_min)
-            free(self.l_max)
-            free(self.l_next)
-            free(self.l_region)
-            free(self.l_items)
-            free(self.l_sep)
-            free(self.l_bare)
-            free(self.l_required)
-            free(self.i_rule)
-            free(self.i_required)
-            free(self.i_cheap)
-            free(self.cls)
-            free(self.cls_rep)
-            free(self.p_min)
-            free(self.r_min)
-
-    else:
+    if not cython.compiled:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
@@ -106,7 +74,7 @@ class Program:
             return self
 
     def __init__(self, net: Network):
-        """The program of a network through all its passes, whose minima, regions and order it takes over."""
+        """The program of a network through all its passes."""
         self.n_positions = net.n
         self.n_rules = net.n_rules
         self.n_classes = net.n_classes
@@ -119,7 +87,6 @@ class Program:
         self._allocate(net, self._place_annexes(net))
         self._positions(net)
         self._loops(net)
-        self._take_over(net)
         self._annexes(net)
 
     @cython.cfunc
@@ -157,12 +124,6 @@ class Program:
                     self.lazy.append((net.sp_base[k], annex.source, net.sp_end[k]))
         if n == net.n:
             return 0
-        self.p_accept = grow_int(self.p_accept, n)
-        self.p_rule = grow_int(self.p_rule, n)
-        self.p_region = grow_int(self.p_region, n)
-        self.p_min = grow_long(self.p_min, n)
-        if not (self.p_accept and self.p_rule and self.p_region and self.p_min):
-            raise MemoryError
         for k in range(net.n_spans):
             if net.sp_top[k] != -2 or self.p_min[net.sp_base[k]] >= NO_WAY:
                 continue
@@ -186,33 +147,41 @@ class Program:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _allocate(self, net: Network, edges: cython.int) -> cython.int:
-        n: cython.int = self.n_positions
+        n: cython.Py_ssize_t = self.n_positions
+        rules: cython.int = net.n_rules
         loops: cython.int = net.n_loops
-        self.p_off = grow_int(self.p_off, 4 * n + 1)
-        self.e_a = grow_int(self.e_a, edges + 1)
-        self.e_b = grow_int(self.e_b, edges + 1)
-        self.e_to = grow_int(self.e_to, edges + 1)
-        self.p_loop = grow_int(self.p_loop, n)
-        self.l_pos = grow_int(self.l_pos, loops + 1)
-        self.l_rule = grow_int(self.l_rule, loops + 1)
-        self.l_min = grow_int(self.l_min, loops + 1)
-        self.l_max = grow_int(self.l_max, loops + 1)
-        self.l_next = grow_int(self.l_next, loops + 1)
-        self.l_region = grow_int(self.l_region, loops + 1)
-        self.l_items = grow_int(self.l_items, loops + 1)
-        self.l_sep = grow_int(self.l_sep, loops + 1)
-        self.l_bare = grow_int(self.l_bare, loops + 1)
-        self.l_required = grow_int(self.l_required, loops + 1)
-        self.i_rule = grow_int(self.i_rule, net.n_items + 1)
-        self.i_required = grow_int(self.i_required, net.n_items + 1)
-        self.i_cheap = grow_int(self.i_cheap, net.n_items + 1)
-        self.cls = grow_int(self.cls, 256)
-        self.cls_rep = grow_int(self.cls_rep, 256)
-        if not (self.p_off and self.e_a and self.e_b and self.e_to and self.p_loop and self.l_pos and self.l_rule
-                and self.l_min and self.l_max and self.l_next and self.l_region and self.l_items and self.l_sep
-                and self.l_bare and self.l_required and self.i_rule and self.i_required and self.i_cheap
-                and self.cls and self.cls_rep):
-            raise MemoryError
+        items: cython.int = net.n_items
+        room: Arena = Arena()
+        self.room = room
+        room.reserve(10 * n + 1 + 4 * rules + 10 * (loops + 1) + 3 * items + 512 + 3 * cython.cast(
+            cython.Py_ssize_t, edges), 29)
+        self.p_min = room.longs(n)
+        self.r_min = room.longs(rules)
+        self.p_off = room.ints(4 * n + 1)
+        self.p_accept = room.ints(n)
+        self.p_loop = room.ints(n)
+        self.p_region = room.ints(n)
+        self.p_rule = room.ints(n)
+        self.r_start = room.ints(rules)
+        self.r_order = room.ints(rules)
+        self.l_pos = room.ints(loops + 1)
+        self.l_rule = room.ints(loops + 1)
+        self.l_min = room.ints(loops + 1)
+        self.l_max = room.ints(loops + 1)
+        self.l_next = room.ints(loops + 1)
+        self.l_region = room.ints(loops + 1)
+        self.l_items = room.ints(loops + 1)
+        self.l_sep = room.ints(loops + 1)
+        self.l_bare = room.ints(loops + 1)
+        self.l_required = room.ints(loops + 1)
+        self.i_rule = room.ints(items)
+        self.i_required = room.ints(items)
+        self.i_cheap = room.ints(items)
+        self.cls = room.ints(256)
+        self.cls_rep = room.ints(256)
+        self.e_a = room.ints(edges)
+        self.e_b = room.ints(edges)
+        self.e_to = room.ints(edges)
         return 0
 
     @cython.cfunc
@@ -225,6 +194,10 @@ class Program:
         at: cython.int = 0
         annex: Annex
         for p in range(net.n):
+            self.p_accept[p] = net.accept[p]
+            self.p_rule[p] = net.origin[p]
+            self.p_region[p] = net.p_region[p]
+            self.p_min[p] = net.p_min[p]
             self.p_loop[p] = -1
             if net.loop_at[p] >= 0:
                 self.p_loop[p] = self.n_loops
@@ -246,6 +219,10 @@ class Program:
                 self.e_a[i] = self.e_to[i]
                 self.e_b[i] = self.e_to[i]
         self.p_off[4 * net.n] = at
+        for i in range(net.n_rules):
+            self.r_start[i] = net.r_start[i]
+            self.r_order[i] = net.r_order[i]
+            self.r_min[i] = net.r_min[i]
         for i in range(256):
             self.cls[i] = net.byte_class[i]
             self.cls_rep[i] = net.class_byte[i]
@@ -303,27 +280,6 @@ class Program:
                 j -= 1
             self.i_cheap[j] = i
         return 0
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _take_over(self, net: Network) -> cython.void:
-        """Arrays that are as the network has them."""
-        nothing: cython.p_int = cython.NULL if cython.compiled else None
-        none: cython.p_longlong = cython.NULL if cython.compiled else None
-        self.p_accept = net.accept
-        self.p_rule = net.origin
-        self.p_region = net.p_region
-        self.r_start = net.r_start
-        self.r_order = net.r_order
-        self.p_min = net.p_min
-        self.r_min = net.r_min
-        net.accept = nothing
-        net.origin = nothing
-        net.p_region = nothing
-        net.r_start = nothing
-        net.r_order = nothing
-        net.p_min = none
-        net.r_min = none
 
     # ---- for Python --------------------------------------------------------------------------------------
 

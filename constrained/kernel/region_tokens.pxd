@@ -66,6 +66,7 @@ cdef class RegionTables:
     cdef cython.pymutex lock
     cdef object guard
     cdef object partitions
+    cdef list first_bytes
     cdef object numbers
     cdef object tries
     cdef object uses

@@ -662,6 +662,7 @@ class RegionTables:
     def __init__(self):
         self.guard = threading.Lock()
         self.partitions = []
+        self.first_bytes = []  # a byte of each class, by number
         self.numbers = {}
         self.tries = {}
         self.uses = {}
@@ -689,6 +690,7 @@ class RegionTables:
             if found is None:
                 found = self.numbers[partition] = len(self.partitions)
                 self.partitions.append(partition)
+                self.first_bytes.append(bytes([partition.index(k) for k in range(max(partition) + 1)]))
         return found
 
     def class_trie(self, trie: TokenTrie, number: int):

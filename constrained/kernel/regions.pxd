@@ -2,14 +2,16 @@ cimport cython
 
 from constrained.kernel.blocks cimport Block
 from constrained.kernel.memory cimport grow_int
-from constrained.kernel.network cimport Network
-from constrained.kernel.partition cimport ByteSets, Partition
+from constrained.kernel.network cimport Network, new_network
+from constrained.kernel.partition cimport ByteSets, Partition, sets_of
 
 cdef class Regions
 cdef int WIDE
 cdef int NEAR
 cdef int LEAD_IN
 cdef int MAX_BODY
+cdef int KEPT
+cdef int KEPT_POSITIONS
 cdef int mark_region(Block block) except -1
 
 @cython.final
@@ -20,6 +22,7 @@ cdef class Regions:
     cdef bint has_counted
     cdef int cap
     cdef int region_cap
+    cdef int rule_cap
     cdef int n_regions
     cdef int n_wide
     cdef int* width
@@ -27,6 +30,9 @@ cdef class Regions:
     cdef int* first
     cdef int* last
     cdef int* by_rule
+    cdef int begin(self, Network net) except -1
+    cdef int end(self) except -1
+    cdef int find(self) except -1
     cdef int _room(self) except -1
     cdef int _new_region(self) except -1
     cdef void _add(self, int number, int p) noexcept

@@ -26,14 +26,14 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.blocks import Block
     from cython.cimports.constrained.kernel.memory import grow_int
-    from cython.cimports.constrained.kernel.network import Network
-    from cython.cimports.constrained.kernel.partition import ByteSets, Partition
+    from cython.cimports.constrained.kernel.network import Network, new_network
+    from cython.cimports.constrained.kernel.partition import ByteSets, Partition, sets_of
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.blocks import Block
     from constrained.kernel.memory import grow_int
-    from constrained.kernel.network import Network
-    from constrained.kernel.partition import ByteSets, Partition
+    from constrained.kernel.network import Network, new_network
+    from constrained.kernel.partition import ByteSets, Partition, sets_of
 
 WIDE = cython.declare(cython.int, 32)
 """Bytes that a position must be able to read for its loop to be a region."""
@@ -43,18 +43,31 @@ LEAD_IN = cython.declare(cython.int, 16)
 """Bytes that a position outside the loop must have to be counted in."""
 MAX_BODY = cython.declare(cython.int, 2000)
 """Positions of a counted loop's body that is a region."""
+KEPT = cython.declare(cython.int, 4)
+"""Searches whose tables are kept for the next one,"""
+KEPT_POSITIONS = cython.declare(cython.int, 50_000)
+"""unless they have room for more than this."""
+
+_spare: list = []
 
 
 def find_regions(net: Network) -> None:
     """Fill the regions of ``net``. May split positions."""
-    Regions(net).find()
+    work: Regions
+    try:
+        work = _spare.pop()
+    except IndexError:
+        work = Regions()
+    work.begin(net)
+    work.find()
+    work.end()
 
 
 @cython.cfunc
 @cython.exceptval(-1, check=False)
 def mark_region(block: Block) -> cython.int:
     """Fill ``inside`` and ``region`` of a block that stands for itself: none, if it has not just one wide region."""
-    net: Network = Network(block.n + 1000)
+    net: Network = new_network(block.n + 1000)
     base: cython.int = net.n + 2
     i: cython.int
     block.write(net, net.add_position(-1), net.add_position(-1), -1)
@@ -67,6 +80,7 @@ def mark_region(block: Block) -> cython.int:
     if len(net.regions) == 2:
         block.region = net.regions[1]
     block.inside = inside
+    net.give_back()
     return 0
 
 
@@ -88,17 +102,33 @@ class Regions:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
-            self.cap = self.region_cap = self.n_regions = self.n_wide = 0
+            self.cap = self.region_cap = self.rule_cap = self.n_regions = self.n_wide = 0
             self.marked = self.has_counted = False
             self.width = self.after = self.first = self.last = self.by_rule = None
             return self
 
-    def __init__(self, net: Network):
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def begin(self, net: Network) -> cython.int:
+        """Search a network."""
         self.net = net
-        self.held = []
+        self.marked = False
+        self.has_counted = False
         self.n_regions = 0
+        self.n_wide = 0
         self._room()
         self._new_region()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def end(self) -> cython.int:
+        """The tables serve the next search, unless they are large."""
+        self.net = None
+        self.held = None
+        if self.cap <= KEPT_POSITIONS and len(_spare) < KEPT:
+            _spare.append(self)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -107,10 +137,9 @@ class Regions:
         n: cython.int = net.n
         if n > self.cap:
             self.cap = n + n // 4 + 16
-            net.p_region = grow_int(net.p_region, self.cap)
             self.width = grow_int(self.width, self.cap)
             self.after = grow_int(self.after, self.cap)
-            if not (net.p_region and self.width and self.after):
+            if not (self.width and self.after):
                 raise MemoryError
         return 0
 
@@ -142,7 +171,9 @@ class Regions:
             self.after[self.last[number]] = p
         self.last[number] = p
 
-    def find(self) -> None:
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def find(self) -> cython.int:
         """Fill the regions of the network."""
         net: Network = self.net
         p: cython.int
@@ -170,14 +201,16 @@ class Regions:
             self._components()
         net.regions = [b""]
         if self.n_regions == 1:
-            return
-        sets = ByteSets(net)
+            return 0
+        sets = sets_of(net)
         self._neighbours()
         self._loop_outs()
         self._lead_ins(sets)
         for k in range(1, self.n_regions):
             found = self._partition_of(k, sets)
             net.regions.append(found.text)
+        sets.end()
+        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -246,10 +279,11 @@ class Regions:
         number: cython.int
         narrow: cython.bint
         body: cython.p_int = net.s_b
-        net.l_region = grow_int(net.l_region, net.n_loops + 1)
-        self.by_rule = grow_int(self.by_rule, net.n_rules + 1)
-        if not (net.l_region and self.by_rule):
-            raise MemoryError
+        if net.n_rules > self.rule_cap:
+            self.rule_cap = 2 * net.n_rules
+            self.by_rule = grow_int(self.by_rule, self.rule_cap)
+            if not self.by_rule:
+                raise MemoryError
         for rule in range(net.n_rules):
             self.by_rule[rule] = -1
         for k in range(net.n_loops):

@@ -5,9 +5,9 @@ from constrained.kernel.blocks cimport Block, block_of_character, block_of_keys,
 from constrained.kernel.counted_products cimport CountedProduct
 from constrained.kernel.inlining cimport Rule, RuleTable
 from constrained.kernel.memory cimport grow_int
-from constrained.kernel.network cimport Network
+from constrained.kernel.network cimport Network, new_network
 from constrained.kernel.nodes cimport ByteDfa, CharClass, Choice, Literal, Reference, Repeat, Sequence, Unordered
-from constrained.kernel.partition cimport ByteSets
+from constrained.kernel.partition cimport ByteSets, sets_of
 from constrained.kernel.regions cimport mark_region
 
 cdef class RuleWriter
@@ -46,6 +46,7 @@ cdef class RuleWriter:
     cdef int _rule_of(self, Rule rule) except -1
     cdef int _body_rule(self, object body, int origin) except -1
     cdef int _push(self, object node, int start, int end, int origin) except -1
+    cdef int _spell_soon(self, object node, int start, int end, int origin) except -1
     cdef int _spell(self, object expr, int start, int end, int origin) except -1
     cdef Block _block_of(self, ByteDfa dfa)
     cdef int _char_class(self, CharClass node, int start, int end, int origin) except -1

@@ -25,7 +25,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.counted_products import CountedProduct
     from cython.cimports.constrained.kernel.inlining import Rule, RuleTable
     from cython.cimports.constrained.kernel.memory import grow_int
-    from cython.cimports.constrained.kernel.network import Network
+    from cython.cimports.constrained.kernel.network import Network, new_network
     from cython.cimports.constrained.kernel.nodes import (
         ByteDfa,
         CharClass,
@@ -36,7 +36,7 @@ if cython.compiled:
         Sequence,
         Unordered,
     )
-    from cython.cimports.constrained.kernel.partition import ByteSets
+    from cython.cimports.constrained.kernel.partition import ByteSets, sets_of
     from cython.cimports.constrained.kernel.regions import mark_region
     from cython.cimports.libc.stdlib import free
 else:
@@ -45,7 +45,7 @@ else:
     from constrained.kernel.counted_products import CountedProduct
     from constrained.kernel.inlining import Rule, RuleTable
     from constrained.kernel.memory import grow_int
-    from constrained.kernel.network import Network
+    from constrained.kernel.network import Network, new_network
     from constrained.kernel.nodes import (
         ByteDfa,
         CharClass,
@@ -56,7 +56,7 @@ else:
         Sequence,
         Unordered,
     )
-    from constrained.kernel.partition import ByteSets
+    from constrained.kernel.partition import ByteSets, sets_of
     from constrained.kernel.regions import mark_region
 
 from constrained.kernel.network import NetworkTooLarge  # noqa: E402 - a Python name in both modes
@@ -116,7 +116,7 @@ class RuleWriter:
         """
         self.largest = largest
         self.template = template
-        self.net = Network(most)
+        self.net = new_network(most)
         self.table = RuleTable(rules, kinds, parts_of)
         self.waiting = []  # what each rule spells: a Rule, or the body of a loop
         self.waiting_origin = []
@@ -249,6 +249,25 @@ class RuleWriter:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
+    def _spell_soon(self, node, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
+        """Write what has no parts at once, and leave the rest for later."""
+        named: Rule
+        kind: cython.int = self.table.kind_of(node)
+        if kind == REFERENCE:
+            named = self.table.known[cython.cast(Reference, node).name]
+            if not named.inline:
+                return self.net.add_edge(start, 2, self._rule_of(named), 0, end)
+            node = named.expr
+            origin = self._name_id(named)
+            kind = self.table.kind_of(node)
+        if kind == LITERAL:
+            return self.net.add_literal(cython.cast(Literal, node).data, start, end, origin)
+        if kind == CHAR_CLASS:
+            return self._char_class(node, start, end, origin)
+        return self._push(node, start, end, origin)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
     def _spell(self, expr, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
         """Write ``expr`` between two positions."""
         net: Network = self.net
@@ -261,11 +280,6 @@ class RuleWriter:
         i: cython.Py_ssize_t
         n: cython.Py_ssize_t
         items: tuple
-        named: Rule
-        literal: Literal
-        reference: Reference
-        sequence: Sequence
-        choice: Choice
         self._push(expr, start, end, origin)
         while stack:
             node = stack.pop()
@@ -274,41 +288,24 @@ class RuleWriter:
             end = self.places[at + 1]
             origin = self.places[at + 2]
             kind = table.kind_of(node)
-            if kind == LITERAL:
-                literal = node
-                net.add_literal(literal.data, start, end, origin)
-            elif kind == REFERENCE:
-                reference = node
-                named = table.known[reference.name]
-                if named.inline:
-                    self._push(named.expr, start, end, self._name_id(named))
-                else:
-                    net.add_edge(start, 2, self._rule_of(named), 0, end)
-            elif kind == SEQUENCE:
-                sequence = node
-                items = sequence.items
+            if kind == SEQUENCE:
+                items = cython.cast(Sequence, node).items
                 n = len(items)
                 if n == 0:
                     net.add_edge(start, 1, 0, 0, end)
-                    continue
                 here = start
-                for i in range(n - 1):
-                    there = net.add_position(origin)
-                    item = items[i]
-                    if table.kind_of(item) == LITERAL:
-                        literal = item
-                        net.add_literal(literal.data, here, there, origin)
-                    else:
-                        self._push(item, here, there, origin)
+                for i in range(n):
+                    there = net.add_position(origin) if i < n - 1 else end
+                    self._spell_soon(items[i], here, there, origin)
                     here = there
-                self._push(items[n - 1], here, end, origin)
             elif kind == CHOICE:
-                choice = node
-                items = choice.options
+                items = cython.cast(Choice, node).options
                 if len(items) >= 4:
                     items = self._share_prefixes(items, start, end, origin)
                 for option in items:
-                    self._push(option, start, end, origin)
+                    self._spell_soon(option, start, end, origin)
+            elif kind == LITERAL or kind == REFERENCE:
+                self._spell_soon(node, start, end, origin)
             elif kind == CHAR_CLASS:
                 self._char_class(node, start, end, origin)
             elif kind == REPEAT:
@@ -386,7 +383,9 @@ class RuleWriter:
             keys: object = node
             strings = self._block_of(keys.strings)
             if not strings.inside:
-                ByteSets(self.net).take_block(strings)
+                sets: ByteSets = sets_of(self.net)
+                sets.take_block(strings)
+                sets.end()
                 mark_region(strings)
             block = block_of_keys(strings, keys.keys, keys.closing)
             node.block = block
@@ -424,10 +423,7 @@ class RuleWriter:
         for row in rows:
             for edge in row:
                 to = edge[1]
-                if self.table.kind_of(edge[0]) == CHAR_CLASS:
-                    self._char_class(edge[0], here, base + to, origin)
-                else:
-                    self._push(edge[0], here, base + to, origin)
+                self._spell_soon(edge[0], here, base + to, origin)
             here += 1
         for to in node.accepting:
             net.add_edge(base + to, 1, 0, 0, end)

@@ -1,8 +1,9 @@
 cimport cython
 
 from constrained.kernel.annexes cimport Annex
+from constrained.kernel.arena cimport Arena
 from constrained.kernel.blocks cimport Block
-from constrained.kernel.memory cimport grow_int, grow_long
+from constrained.kernel.memory cimport grow_int
 from constrained.kernel.network cimport Network
 
 cdef class Shortest
@@ -10,10 +11,13 @@ cdef long long FAR
 cdef long long TOKEN_COST
 cdef int BUCKETS
 cdef int NO_END
+cdef int KEPT
+cdef Py_ssize_t KEPT_INTS
 
 @cython.final
 cdef class Shortest:
     cdef Network net
+    cdef Arena room
     cdef int n_needs
     cdef int q_late
     cdef int q_used
@@ -46,6 +50,9 @@ cdef class Shortest:
     cdef int* span_next
     cdef int* away
     cdef long long* total
+    cdef int begin(self, Network net) except -1
+    cdef int end(self) except -1
+    cdef int run(self) except -1
     cdef int _turn_edges(self) except -1
     cdef int _index_rules(self) except -1
     cdef int _need(self, int rule, int loop, int item) except -1

@@ -21,114 +21,123 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.annexes import Annex
+    from cython.cimports.constrained.kernel.arena import Arena
     from cython.cimports.constrained.kernel.blocks import Block
-    from cython.cimports.constrained.kernel.memory import grow_int, grow_long
+    from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.constrained.kernel.network import Network
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.annexes import Annex
+    from constrained.kernel.arena import Arena
     from constrained.kernel.blocks import Block
-    from constrained.kernel.memory import grow_int, grow_long
+    from constrained.kernel.memory import grow_int
     from constrained.kernel.network import Network
 
 FAR = cython.declare(cython.longlong, 1 << 60)
 TOKEN_COST = cython.declare(cython.longlong, 1_000_000)
 BUCKETS = cython.declare(cython.int, 512)
 NO_END = cython.declare(cython.int, 1 << 29)
+KEPT = cython.declare(cython.int, 4)
+"""Searches whose tables are kept for the next one,"""
+KEPT_INTS = cython.declare(cython.Py_ssize_t, 1_000_000)
+"""unless one of them has room for more than this."""
+
+_spare: list = []
 
 
 def find_shortest(net: Network) -> None:
     """See the module docstring."""
-    Shortest(net).run()
+    work: Shortest
+    try:
+        work = _spare.pop()
+    except IndexError:
+        work = Shortest()
+    work.begin(net)
+    work.run()
+    work.end()
 
 
 @cython.final
 @cython.cclass
 class Shortest:
-    """One run's tables."""
+    """One run's tables, most of which are in ``room``."""
 
     if cython.compiled:
 
         def __dealloc__(self):
-            free(self.into)
-            free(self.into_e)
-            free(self.into_p)
-            free(self.done)
-            free(self.fill)
-            free(self.start_head)
-            free(self.start_next)
-            free(self.after_head)
-            free(self.after_next)
-            free(self.call_head)
-            free(self.call_next)
-            free(self.call_from)
-            free(self.call_to)
-            free(self.need_head)
-            free(self.need_next)
-            free(self.need_loop)
-            free(self.need_item)
-            free(self.lacking)
-            free(self.wanting)
-            free(self.q_head)
             free(self.q_pos)
             free(self.q_next)
-            free(self.total)
-            free(self.span_head)
-            free(self.span_next)
             free(self.away)
 
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
+            self.net = None
             for name in _COUNTERS:
                 setattr(self, name, 0)
             for name in _POINTERS:
                 setattr(self, name, None)
             return self
 
-    def __init__(self, net: Network):
-        n: cython.int = net.n
+    def __init__(self):
+        self.room = Arena()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def begin(self, net: Network) -> cython.int:
+        """Search a network."""
+        n: cython.Py_ssize_t = net.n
+        edges: cython.Py_ssize_t = net.e
         rules: cython.int = net.n_rules
         loops: cython.int = net.n_loops
         needs: cython.int = net.n_items + 2 * loops
         i: cython.int
+        room: Arena = self.room
         self.net = net
-        net.p_min = grow_long(net.p_min, n + 1)
-        net.r_min = grow_long(net.r_min, rules + 1)
-        self.into = grow_int(self.into, n + 2)
-        self.fill = grow_int(self.fill, n + 2)
-        self.into_e = grow_int(self.into_e, net.e + 1)
-        self.into_p = grow_int(self.into_p, net.e + 1)
-        self.done = grow_int(self.done, n + 1)
-        self.start_head = grow_int(self.start_head, n + 1)
-        self.after_head = grow_int(self.after_head, n + 1)
-        self.start_next = grow_int(self.start_next, rules + 1)
-        self.call_head = grow_int(self.call_head, rules + 1)
-        self.need_head = grow_int(self.need_head, rules + 1)
-        self.call_next = grow_int(self.call_next, net.e + 1)
-        self.call_from = grow_int(self.call_from, net.e + 1)
-        self.call_to = grow_int(self.call_to, net.e + 1)
-        self.after_next = grow_int(self.after_next, loops + 1)
-        self.lacking = grow_int(self.lacking, loops + 1)
-        self.wanting = grow_int(self.wanting, loops + 1)
-        self.total = grow_long(self.total, loops + 1)
-        self.need_next = grow_int(self.need_next, needs + 1)
-        self.need_loop = grow_int(self.need_loop, needs + 1)
-        self.need_item = grow_int(self.need_item, needs + 1)
-        self.q_head = grow_int(self.q_head, BUCKETS)
-        self.span_head = grow_int(self.span_head, n + 1)
-        self.span_next = grow_int(self.span_next, net.n_spans + 1)
-        if not (net.p_min and net.r_min and self.into and self.fill and self.into_e and self.into_p and self.done
-                and self.start_head and self.after_head and self.start_next and self.call_head and self.need_head
-                and self.call_next and self.call_from and self.call_to and self.after_next and self.lacking
-                and self.wanting and self.total and self.need_next and self.need_loop and self.need_item
-                and self.q_head and self.span_head and self.span_next):
-            raise MemoryError
+        self.n_needs = 0
+        self.q_base = 0
+        self.q_late = 0
+        self.q_used = 0
+        room.reserve(6 * n + 4 + 5 * edges + 3 * rules + 5 * loops + 3 * needs + BUCKETS + net.n_spans, 23)
+        self.total = room.longs(loops)
+        self.into = room.ints(n + 2)
+        self.fill = room.ints(n + 2)
+        self.done = room.ints(n)
+        self.start_head = room.ints(n)
+        self.after_head = room.ints(n)
+        self.span_head = room.ints(n)
+        self.start_next = room.ints(rules)
+        self.call_head = room.ints(rules)
+        self.need_head = room.ints(rules)
+        self.after_next = room.ints(loops)
+        self.lacking = room.ints(loops)
+        self.wanting = room.ints(loops)
+        self.need_next = room.ints(needs)
+        self.need_loop = room.ints(needs)
+        self.need_item = room.ints(needs)
+        self.q_head = room.ints(BUCKETS)
+        self.span_next = room.ints(net.n_spans)
+        self.into_e = room.ints(edges)
+        self.into_p = room.ints(edges)
+        self.call_next = room.ints(edges)
+        self.call_from = room.ints(edges)
+        self.call_to = room.ints(edges)
         for i in range(BUCKETS):
             self.q_head[i] = -1
         self._turn_edges()
         self._index_rules()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def end(self) -> cython.int:
+        """The tables serve the next search, unless they are large."""
+        self.net = None
+        if (self.room.room <= KEPT_INTS and self.q_cap <= KEPT_INTS and self.away_cap <= KEPT_INTS
+                and len(_spare) < KEPT):
+            _spare.append(self)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -145,12 +154,19 @@ class Shortest:
         k: cython.int
         at: cython.int
         last: cython.int
-        for p in range(n + 2):
-            self.into[p] = 0
+        calls: cython.int = 0
         for p in range(n):
+            self.into[p] = 0
             net.p_min[p] = FAR
             self.done[p] = 0
+            self.start_head[p] = -1
+            self.after_head[p] = -1
             self.span_head[p] = -1
+        self.into[n] = 0
+        self.into[n + 1] = 0
+        for i in range(net.n_rules):
+            net.r_min[i] = FAR
+            self.call_head[i] = -1
         p = 0
         for i in range(net.n_spans + 1):
             last = net.sp_base[i] if i < net.n_spans else n
@@ -179,6 +195,12 @@ class Shortest:
                         self.fill[net.e_to[e]] = at + 1
                         self.into_e[at] = 4 * e + k
                         self.into_p[at] = p
+                        if k == 2:  # by the rules that are called, too
+                            self.call_from[calls] = p
+                            self.call_to[calls] = net.e_to[e]
+                            self.call_next[calls] = self.call_head[net.e_a[e]]
+                            self.call_head[net.e_a[e]] = calls
+                            calls += 1
                         e = net.e_next[e]
                 p += 1
             if i < net.n_spans:
@@ -188,35 +210,17 @@ class Shortest:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _index_rules(self) -> cython.int:
-        """Which rules start at a position, where a rule is called, which loops need it, and where loops lead."""
+        """Which rules start at a position, which loops need a rule, and where loops lead."""
         net: Network = self.net
-        n: cython.int = net.n
         p: cython.int
-        e: cython.int
         k: cython.int
         i: cython.int
-        calls: cython.int = 0
         rule: cython.int
-        for p in range(n):
-            self.start_head[p] = -1
-            self.after_head[p] = -1
         for rule in range(net.n_rules):
-            net.r_min[rule] = FAR
-            self.call_head[rule] = -1
             self.need_head[rule] = -1
             p = net.r_start[rule]
             self.start_next[rule] = self.start_head[p]
             self.start_head[p] = rule
-        for p in range(n):
-            e = net.head[4 * p + 2]
-            while e >= 0:
-                rule = net.e_a[e]
-                self.call_from[calls] = p
-                self.call_to[calls] = net.e_to[e]
-                self.call_next[calls] = self.call_head[rule]
-                self.call_head[rule] = calls
-                calls += 1
-                e = net.e_next[e]
         for k in range(net.n_loops):
             p = net.l_after[k]
             self.after_next[k] = self.after_head[p]
@@ -474,7 +478,9 @@ class Shortest:
 
     # ---- the search --------------------------------------------------------------------------------------
 
-    def run(self) -> None:
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def run(self) -> cython.int:
         """Settle everything that can be completed."""
         net: Network = self.net
         p: cython.int
@@ -534,6 +540,7 @@ class Shortest:
                 if net.r_min[rule] >= FAR:
                     self._settle(rule, cost)
                 rule = self.start_next[rule]
+        return 0
 
 
 _COUNTERS = "n_needs q_base q_late q_used q_cap away_cap".split()

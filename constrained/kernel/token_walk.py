@@ -29,7 +29,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
     from cython.cimports.constrained.kernel.holes import fill_hole
     from cython.cimports.constrained.kernel.literals import Literals
-    from cython.cimports.constrained.kernel.memory import copy_ints, drop_int, grow_int, out_of_memory
+    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory
     from cython.cimports.constrained.kernel.pending import lives
     from cython.cimports.constrained.kernel.stacks import HOLE_NODE
     from cython.cimports.constrained.kernel.token_budgets import is_used_up
@@ -43,14 +43,12 @@ else:
     from constrained.kernel.hole_regions import HoleRegions
     from constrained.kernel.holes import fill_hole
     from constrained.kernel.literals import Literals
-    from constrained.kernel.memory import copy_ints, drop_int, grow_int, out_of_memory
+    from constrained.kernel.memory import drop_int, grow_int, out_of_memory
     from constrained.kernel.pending import lives
     from constrained.kernel.stacks import HOLE_NODE
     from constrained.kernel.token_budgets import is_used_up
     from constrained.kernel.token_trie import TokenTrie
     from constrained.kernel.walk_lanes import WalkLanes
-
-from array import array
 
 SMALL_SUBTREE = cython.declare(cython.int, 1500)
 SMALL_WITHOUT_REGIONS = cython.declare(cython.int, 20_000)
@@ -107,22 +105,26 @@ class TokenWalk:
         self.small = SMALL_SUBTREE if len(regions.regions) > 1 else SMALL_WITHOUT_REGIONS
         self.path = grow_int(self.path, trie.max_depth + 2)
         self.first = grow_int(self.first, 8)
-        n: cython.int = 0
         b: cython.int
         k: cython.int
-        offsets = array("i")
-        members = array("i")
-        for k in range(automaton.n_classes):
-            offsets.append(n)
-            for b in range(256):
-                if automaton.cls[b] == k:
-                    members.append(b)
-                    n += 1
-        offsets.append(n)
-        self.class_off = copy_ints(self.class_off, offsets)
-        self.class_bytes = copy_ints(self.class_bytes, members)
+        self.class_off = grow_int(self.class_off, automaton.n_classes + 1)
+        self.class_bytes = grow_int(self.class_bytes, 256)
         if not (self.path and self.first and self.class_off and self.class_bytes):
             raise MemoryError
+        for k in range(automaton.n_classes + 1):
+            self.class_off[k] = 0
+        for b in range(256):
+            self.class_off[automaton.cls[b] + 1] += 1
+        for k in range(automaton.n_classes):
+            self.class_off[k + 1] += self.class_off[k]
+        for b in range(255, -1, -1):  # the last of a class first: then its offset is where it begins
+            k = automaton.cls[b] + 1
+            self.class_off[k] -= 1
+            self.class_bytes[self.class_off[k]] = b
+        # each is one place behind: class k ended at k + 1 and begins there now
+        for k in range(automaton.n_classes):
+            self.class_off[k] = self.class_off[k + 1]
+        self.class_off[automaton.n_classes] = 256
         self.side.class_off = self.class_off
         self.side.class_bytes = self.class_bytes
 

@@ -1,0 +1,74 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""Many arrays in one piece of memory, for what is made and dropped as a whole: a program, the tables of one search.
+
+One allocation instead of thirty. A large piece is asked of the system in large pages where there are any (``advice``):
+to be given a hundred thousand small ones costs more than to fill them.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.constrained.kernel.advice import advise_large_pages
+    from cython.cimports.libc.stdlib import free, malloc
+
+LARGE = cython.declare(cython.Py_ssize_t, 1 << 20)
+"""Ints from which on a piece is large."""
+
+
+@cython.final
+@cython.cclass
+class Arena:
+    """``reserve`` it, then cut arrays off one behind the other.
+
+    Nothing is given back alone, and nothing is set. Cutting more than was reserved is a bug that nobody notices.
+    Uncompiled, each array is a list of its own.
+    """
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            free(self.base)
+
+    else:
+        room = 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def reserve(self, ints: cython.Py_ssize_t, arrays: cython.int) -> cython.int:
+        """Begin anew, with room for so many ints (one of 64 bits is two) in so many arrays."""
+        if cython.compiled:
+            ints += arrays  # each begins at an even place
+            if ints > self.room:
+                free(self.base)
+                self.room = 0
+                self.base = cython.cast(cython.p_int, malloc(ints * cython.sizeof(cython.int)))
+                if not self.base:
+                    raise MemoryError
+                if ints >= LARGE:
+                    advise_large_pages(self.base, ints * cython.sizeof(cython.int))
+                self.room = ints
+            self.used = 0
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def ints(self, count: cython.Py_ssize_t) -> cython.p_int:
+        """An array of ints."""
+        if cython.compiled:
+            at: cython.Py_ssize_t = self.used
+            self.used = at + count + (count & 1)
+            return self.base + at
+        return [0] * count
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def longs(self, count: cython.Py_ssize_t) -> cython.p_longlong:
+        """An array of 64-bit ints."""
+        if cython.compiled:
+            return cython.cast(cython.p_longlong, self.ints(2 * count))
+        return [0] * count
