@@ -33,7 +33,7 @@ class ToolSpec:
         parameters: JSON Schema of the arguments, an object; None: there are none.
         strict: False: any JSON object is accepted as arguments.
         text: a format (a part of a structural tag) of text that is written in place of the arguments, by families that
-            can (harmony); it is reported as the argument ``input``.
+            can (harmony, Kimi K3); it is reported as the argument ``input``.
 
     Raises:
         GrammarError: the name cannot be written.

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from constrained.toolcalls import ToolFormat
-from constrained.toolcalls.shapes import JsonCalls
+from constrained.toolcalls.shapes import JsonCalls, KeyedCalls
 
 __all__ = ["bounded_integers", "knows_tools", "plain_example", "plain_messages", "tool_instructions",
            "with_parsed_arguments"]
@@ -107,7 +107,9 @@ def plain_messages(messages: Sequence[Mapping[str, Any]], fmt: ToolFormat) -> li
 
 def _written(calls: Sequence[Any], fmt: ToolFormat) -> str:
     """Calls as the format has them; as JSON objects where its shape is another."""
-    shape = fmt.calls if isinstance(fmt.calls, JsonCalls) else JsonCalls("<tool_call>\n", "\n</tool_call>")
+    known = isinstance(fmt.calls, JsonCalls) and not isinstance(fmt.calls, KeyedCalls)
+    shape = fmt.calls if known else JsonCalls("<tool_call>\n", "\n</tool_call>")
+    assert isinstance(shape, JsonCalls)
     objects = []
     for call in calls:
         function = call.get("function", {})

@@ -145,6 +145,31 @@ class PythonEmitter(RestyledEmitter):
             raise NotEnforced("minProperties and maxProperties of the arguments of a Python call", "")
         return super().in_stages(stages, least, most)
 
+    in_json = False
+    """Whether the items of an array are being written that are compared as JSON."""
+
+    def array(self, shape: ArrayShape) -> Expr:
+        if not shape.unique or self.in_json or not self._is_plain(shape):
+            return super().array(shape)
+        self.in_json = True
+        try:
+            return Emitter.array(self, shape)
+        finally:
+            self.in_json = False
+
+    def _is_plain(self, shape: ArrayShape) -> bool:
+        """Whether the items are endlessly many strings and numbers, whose JSON is Python too."""
+        if not shape.prefix and not shape.contains and self.finite(shape.rest) is not None:
+            return False
+        items = [self.normaliser.denote(expression) for expression in (*shape.prefix, shape.rest)]
+        return not any(d.objects or d.arrays or d.booleans or d.null for d in items)
+
+    def inner(self, expression: int) -> Expr:
+        if not self.in_json:
+            return super().inner(expression)
+        d = self.normaliser.denote(expression)
+        return make.choice(*[Emitter.string(self, one) for one in d.strings], *map(self.number, d.numbers))
+
     def string(self, shape: StringShape) -> Expr:
         double = super().string(shape)
         if shape.is_any():

@@ -206,7 +206,10 @@ def test_what_must_differ_is_compared_as_json_only() -> None:
     assert not accepts(different, "qwen_xml", '<parameter=t>["a", "a"]</parameter>')
     assert accepts(different, "keywords", 't=["a", "b"]') and not accepts(different, "keywords", 't=["a", "\\u0061"]')
     members = {"type": "object", "minProperties": 2, "additionalProperties": {"type": "integer"}}
-    for style, schema in (("pythonic", different), ("gemma", different), ("function_gemma", different),
+    assert accepts(different, "pythonic", 't=["a", "b"]') and not accepts(different, "pythonic", 't=["a", "a"]')
+    assert not accepts(different, "pythonic", "t=['a', 'b']")  # one spelling, so that equal ones are told
+    anything = {"type": "object", "properties": {"t": {"type": "array", "uniqueItems": True}}}
+    for style, schema in (("pythonic", anything), ("gemma", different), ("function_gemma", different),
                           ("cohere_xml", different), ("qwen_xml", members), ("gemma", members)):
         with pytest.raises(cd.UnsupportedSchemaError, match=r"must differ|minProperties"):
             accepts(schema, style, "")
