@@ -54,12 +54,16 @@ class Grammar:
         return cls(from_ebnf(text, root=root, limits=limits))
 
     @classmethod
-    def from_regex(cls, pattern: str, *, dialect: str = "python", limits: Limits | None = None) -> Grammar:
+    def from_regex(cls, pattern: str, *, dialect: str = "python", ascii: bool = False,
+                   limits: Limits | None = None) -> Grammar:
         """The texts a pattern matches: in full for ``"python"`` (the syntax of ``re``), somewhere for ``"ecma"``.
+
+        In Python's dialect ``\\d`` holds the digits of all scripts, as in ``re``; with ``ascii`` those from 0 to 9, and
+        ``\\w``, ``\\s``, ``\\b`` likewise (as with ``re.ASCII``), unless the pattern says ``(?u)``.
 
         Raises ``RegexError`` with the position, ``UnsatisfiableGrammarError`` and ``GrammarLimitError``.
         """
-        return cls(from_regex(pattern, dialect=dialect, limits=limits))
+        return cls(from_regex(pattern, dialect=dialect, ascii=ascii, limits=limits))
 
     @classmethod
     def from_lark(cls, text: str | bytes, **options: Any) -> Grammar:

@@ -7,7 +7,8 @@ is the one place where such a pair becomes a grammar. What cannot be enforced ex
     kind               source
     json_schema, json  JSON text of a schema
     json_object        nothing: any JSON object
-    regex              a pattern in the syntax of Python's re, matched in full
+    regex              a pattern in the syntax of Python's re, matched in full; \\d, \\w, \\s are ASCII's, as in
+                       other engines
     ebnf, lark         a grammar; grammar: either, told apart by is_lark
     choice             JSON text of a list of texts
     structural_tag     JSON text of a structural tag
@@ -66,7 +67,7 @@ def grammar_of_request(kind: str, source: str, *, layout: str = "any", relax: bo
             return Grammar.from_json_schema(_ANY_OBJECT if kind == "json_object" else source, limits=limits,
                                             unsupported="ignore" if relax else "error", **LAYOUTS[layout])
     if kind == "regex":
-        return Grammar.from_regex(source, limits=limits)
+        return Grammar.from_regex(source, ascii=True, limits=limits)
     if kind == "lark" or (kind == "grammar" and is_lark(source)):
         return Grammar.from_lark(source, limits=limits)
     if kind in ("ebnf", "grammar"):

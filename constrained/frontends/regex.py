@@ -12,9 +12,10 @@ state and class of characters with them.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
-from constrained.errors import UnsatisfiableGrammarError, echo
+from constrained.errors import RegexError, UnsatisfiableGrammarError, echo
 from constrained.grammar.ir import ByteDfa, CharClass, Choice, Expr, Literal, RuleSet, Sequence
 from constrained.grammar.ir import Repeat as IrRepeat
 from constrained.kernel.nodes import dfa_of_block
@@ -45,14 +46,22 @@ _MINIMISED = 20_000
 _WORTH_CUTTING = 16
 
 
-def from_regex(pattern: str, *, dialect: str = "python", limits: Limits | None = None) -> RuleSet:
+def from_regex(pattern: str, *, dialect: str = "python", ascii: bool = False, limits: Limits | None = None) -> RuleSet:
     """The texts that match ``pattern``: in full for ``dialect="python"``, somewhere for ``"ecma"``.
+
+    ``ascii``: Python's ``\\d``, ``\\w``, ``\\s`` and ``\\b`` mean ASCII's, as with ``re.ASCII``, unless the pattern
+    says ``(?u)``.
 
     Raises RegexError (unreadable, or not regular; with the position), UnsatisfiableGrammarError (no text
     matches) and GrammarLimitError (``max_source_chars``, ``max_nesting``, ``max_repeat``, ``max_dfa_states``).
     """
     limits = limits or Limits()
-    tree = pattern_tree(pattern, dialect=dialect, limits=limits)
+    tree = None
+    if ascii and dialect == "python" and "(?u" not in pattern:
+        with contextlib.suppress(RegexError):  # said below, at the place in the pattern as it was written
+            tree = pattern_tree("(?a)" + pattern, limits=limits)
+    if tree is None:
+        tree = pattern_tree(pattern, dialect=dialect, limits=limits)
     expression = None if is_nothing(tree) else tree_expression(tree, limits, pattern)
     if expression is None:
         raise UnsatisfiableGrammarError(f"no text matches the pattern {echo(pattern)}",

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from constrained.api.grammar import Grammar
-from constrained.errors import RegexError
 from constrained.typed.errors import AnnotationError
 
 __all__ = ["EBNF", "Choice", "JsonSchema", "Lark", "Regex", "TextType"]
@@ -55,12 +54,7 @@ class Regex(TextType):
 
     def grammar(self) -> Grammar:
         """The texts that match. Raises ``RegexError``."""
-        if self._ascii:
-            try:
-                return Grammar.from_regex("(?a)" + self.pattern)
-            except RegexError:
-                pass  # said below, at the place in the pattern as it was written
-        return Grammar.from_regex(self.pattern)
+        return Grammar.from_regex(self.pattern, ascii=self.ascii)
 
     @property
     def _ascii(self) -> bool:

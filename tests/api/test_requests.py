@@ -80,3 +80,21 @@ def test_lark_is_told_from_ebnf() -> None:
     assert is_lark('start: "root ::= x"')
     assert not is_lark("root ::= item\nitem ::= [a-z]+")
     assert not is_lark("  root-rule ::= [a-z]+")
+
+
+@pytest.mark.parametrize(("pattern", "text", "expected"), [
+    (r"\d\d", "12", True), (r"\d\d", "١٢", False), (r"(?u)\d\d", "١٢", True), (r"(?i)a\w", "Ab", True),
+    (r"(?i)a\w", "Aé", False), (r"[^\d]", "١", True), (r"\s", "\N{NO-BREAK SPACE}", False)])
+def test_classes_of_patterns_are_those_of_ascii(pattern: str, text: str, expected: bool) -> None:
+    tag = json.dumps({"type": "structural_tag", "format": {"type": "regex", "pattern": pattern}})
+    assert accepts(COMPILER.compile_grammar(grammar_of_request("regex", pattern)), text) == expected
+    assert accepts(COMPILER.compile_grammar(grammar_of_request("structural_tag", tag)), text) == expected
+    assert accepts(COMPILER.compile_grammar(cd.Grammar.from_regex(pattern, ascii=True)), text) == expected
+
+
+def test_a_wrong_pattern_is_told_at_its_own_place() -> None:
+    with pytest.raises(cd.RegexError) as plain:
+        cd.Grammar.from_regex("ab(")
+    with pytest.raises(cd.RegexError) as ours:
+        cd.Grammar.from_regex("ab(", ascii=True)
+    assert str(plain.value) == str(ours.value)

@@ -188,7 +188,7 @@ class _Compiler(TokenFormats):
         pattern = self.text(node["pattern"], join(pointer, "pattern"))
         key = ("regex", pattern)
         if key not in self.contents.parts:
-            rules = self.inner(lambda: from_regex(pattern, limits=self.limits), join(pointer, "pattern"))
+            rules = self.inner(lambda: from_regex(pattern, ascii=True, limits=self.limits), join(pointer, "pattern"))
             self.contents.parts[key] = (self.contents.adopt(rules, "pattern"), None)
         return self.contents.parts[key][0]
 
