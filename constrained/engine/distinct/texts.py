@@ -23,6 +23,7 @@ _SECOND_BEHIND_BRACKET = re.compile(rb"[\[{][\x00-\xff]*" + _NEXT)
 _MEMBER = re.compile(rb'"[\x00-\xff]*"[ \t\n\r]*:[ \t\n\r]*[^ \t\n\r]')
 
 BLANKS = b" \t\n\r"
+_IS_BLANK = np.isin(np.arange(256), list(BLANKS))
 
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 
@@ -80,14 +81,21 @@ class VocabularyTexts:
         self.closing = Closing(trie)
 
     def _find_blanks(self, text: np.ndarray[Any, np.dtype[np.uint8]]) -> list[list[int]]:
-        begins = self._offsets[:-1][self._offsets[1:] > self._offsets[:-1]]
-        ids = np.searchsorted(self._offsets, begins[np.isin(text[begins], list(BLANKS))], side="right") - 1
-        runs: set[bytes] = set()
-        for i in ids.tolist():
-            token = self.info.token_bytes(i)
-            rest = token.lstrip(BLANKS)
-            if rest:
-                runs.add(token[: len(token) - len(rest)])
+        filled = self._offsets[1:] > self._offsets[:-1]
+        begins, ends = self._offsets[:-1][filled], self._offsets[1:][filled]
+        blank = _IS_BLANK[text[begins]]
+        begins, ends = begins[blank], ends[blank]
+        after = begins + 1  # where each run of blanks ends
+        running = np.arange(len(begins))
+        while len(running):
+            running = running[after[running] < ends[running]]
+            running = running[_IS_BLANK[text[after[running]]]]
+            after[running] += 1
+        begins, after = begins[after < ends], after[after < ends]
+        alone = after - begins == 1  # nearly all
+        runs = {bytes([byte]) for byte in np.unique(text[begins[alone]]).tolist()}
+        runs.update(self.info.token_data[begin:end] for begin, end in
+                    zip(begins[~alone].tolist(), after[~alone].tolist(), strict=True))
         found: list[list[int]] = [[] for _ in range(max(map(len, runs), default=0))]
         for run in sorted(runs):
             node = 0
