@@ -31,16 +31,20 @@ class ByteTrie:
         #: For each node the classes among its leaves.
         self.leaves: list[tuple[int, ...]] = []
         self._known: dict[Entries, int] = {}
+        self._frees: list[list[int]] = []  # of each class: see ``_free``
         self._pieces = sorted((first, last, index) for index, ranges in enumerate(classes) for first, last in ranges)
         self._starts = [first for first, _, _ in self._pieces]
         entries = [(first, min(last, 0x7F), ~index) for first, last, index in self._pieces if first <= 0x7F]
         for first, last, more in _LENGTHS:
             shift = 6 * more
-            for lead in range(first >> shift, (last >> shift) + 1):
+            lead = first >> shift
+            while lead <= last >> shift:
                 low, high = max(lead << shift, first), min(((lead + 1) << shift) - 1, last)
                 child = self._block(low, high, more)
+                until = self._alike(low, lead, shift, last)
                 if child is not None:
-                    entries.append((_LEADS[more] | lead, _LEADS[more] | lead, child))
+                    entries.append((_LEADS[more] | lead, _LEADS[more] | until, child))
+                lead = until + 1
         self.root = self._node(self._spelled(entries))
         self._spelling: Spelling | None = None
 
@@ -57,6 +61,9 @@ class ByteTrie:
     def _block(self, first: int, last: int, more: int) -> int | None:
         """The node that reads ``more`` further bytes of the code points ``first`` to ``last``; None: surrogates."""
         at = max(bisect_right(self._starts, first) - 1, 0)
+        low, high, index = self._pieces[at]
+        if low <= first and last <= high and not first & (1 << 6 * more) - 1 and last - first == (1 << 6 * more) - 1:
+            return self._free(index, more)
         if more == 1:
             entries = []
             while at < len(self._pieces) and self._pieces[at][0] <= last:
@@ -72,14 +79,25 @@ class ByteTrie:
         while block <= last >> shift:
             low, high = max(block << shift, first), min((block << shift) + size - 1, last)
             child = self._block(low, high, more - 1)
-            # Blocks within one piece all look alike: take them at once.
-            at = bisect_right(self._starts, low) - 1
-            alike = (min(self._pieces[at][1], last) + 1 >> shift) - 1
-            until = alike if low == block << shift and alike > block else block
+            until = self._alike(low, block, shift, last)
             if child is not None:
                 entries.append((0x80 | block & 0x3F, 0x80 | until & 0x3F, child))
             block = until + 1
         return self._node(entries) if entries else None
+
+    def _alike(self, low: int, block: int, shift: int, last: int) -> int:
+        """The last of the blocks from ``block`` on, which begins at ``low``, that are within one piece: all alike."""
+        alike = (min(self._pieces[bisect_right(self._starts, low) - 1][1], last) + 1 >> shift) - 1
+        return alike if low == block << shift and alike > block else block
+
+    def _free(self, index: int, more: int) -> int:
+        """The node behind which any ``more`` bytes are characters of one class."""
+        while len(self._frees) <= index:
+            self._frees.append([])
+        nodes = self._frees[index]
+        while len(nodes) < more:
+            nodes.append(self._node([(0x80, 0xBF, nodes[-1] if nodes else ~index)]))
+        return nodes[more - 1]
 
     def _node(self, entries: list[tuple[int, int, int]]) -> int:
         merged: list[tuple[int, int, int]] = []

@@ -49,6 +49,10 @@ _SHORT_OR_SLASH = {**_SHORT, 0x2F: "/"}
 #: What ``json.dumps`` writes with four hexadecimal digits, at least with ``ensure_ascii``.
 _HEX_CANONICAL = subtract(complement(PLAIN), normalise((code, code) for code in _SHORT))
 
+#: How the digits from 0 to 15 are written.
+_HEX = [f"{digit:x}".encode() for digit in range(16)]
+_ANY_HEX = [digit.upper() + digit if digit.isalpha() else digit for digit in _HEX]
+
 _BACKSLASH = 0x5C
 #: One character takes a few hundred states at most.
 _NO_LIMITS = Limits()
@@ -126,11 +130,9 @@ class SpelledTrie(ByteTrie):
 
     def _branch(self, children: list[int | None], offset: int) -> int | None:
         """The node whose hexadecimal digit ``offset + i`` leads to ``children[i]``."""
-        entries: _Entries = []
-        for digit, child in enumerate(children, offset):
-            if child is not None:
-                for byte in f"{digit:x}{digit:X}" if self._any and digit > 9 else f"{digit:x}":
-                    entries.append((ord(byte), ord(byte), child))
+        spelled = _ANY_HEX if self._any else _HEX
+        entries = [(byte, byte, child) for digit, child in enumerate(children, offset) if child is not None
+                   for byte in spelled[digit]]
         return self._node(sorted(entries)) if entries else None
 
 
