@@ -64,7 +64,7 @@ class ObjectShape:
     def at_other(self, name: str) -> int:
         """What the cells say about ``name``."""
         for names, expression in self.others:
-            if names is ANY_STRING or names.contains(name):
+            if names is ANY_STRING or (name not in names.excluded and names.contains(name)):
                 return expression
         return FALSE
 
@@ -147,9 +147,13 @@ def _resolved(shape: ObjectShape, algebra: Algebra) -> tuple[ObjectShape, ...]:
                 done.append(shape)
             continue
         names, wanted = shape.exists[k]
-        declared = [(name, value) for name, value in shape.properties
-                    if name not in names.excluded and value != FALSE and names.contains(name)]
-        left = names.exclude_values([name for name, _ in shape.properties])
+        fresh = [(name, value) for name, value in shape.properties if name not in names.excluded]
+        if not fresh and names.values is None:  # none of those declared: nearly always
+            if shape.others:
+                stack.append((shape, k + 1))
+            continue
+        declared = [(name, value) for name, value in fresh if value != FALSE and names.contains(name)]
+        left = names.exclude_values([name for name, _ in fresh])
         others = _without(shape.exists, k)
         for name, value in reversed(declared):
             both = algebra.both(value, wanted)

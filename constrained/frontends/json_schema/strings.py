@@ -245,7 +245,7 @@ class StringShape:
             out = frozenset(map(joined_surrogates, out))
         if self.values is not None:
             return StringShape(values=tuple(value for value in self.values if value not in out))
-        if not out:
+        if out <= self.excluded:
             return self
         return StringShape(self.minimum, self.maximum, self.languages, self.excluded | out if self.excluded else out)
 
