@@ -29,6 +29,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.holes import has_frames, recount, restrict
     from cython.cimports.constrained.kernel.memory import grow_int, grow_lists, grow_pointers, grow_rows
+    from cython.cimports.constrained.kernel.position_sets import FAR_COUNT, FAR_ENOUGH
     from cython.cimports.constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free
@@ -36,6 +37,7 @@ else:
     from constrained.kernel.automaton import Automaton
     from constrained.kernel.holes import has_frames, recount, restrict
     from constrained.kernel.memory import grow_int, grow_lists, grow_pointers, grow_rows
+    from constrained.kernel.position_sets import FAR_COUNT, FAR_ENOUGH
     from constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
     from constrained.kernel.token_trie import TokenTrie
 
@@ -136,6 +138,8 @@ class HoleRegions:
         far: cython.int = self.t.max_depth + 1
         least: cython.int = self.a.l_min[loop]
         most: cython.int = self.a.l_max[loop]
+        if c >= FAR_COUNT:
+            return FAR_COUNT_HIGH if c >= FAR_ENOUGH else FAR_COUNT_LOW
         if c >= FAR_COUNT_LOW or (most >= 0 and most - c <= far):
             return c
         if c >= least:

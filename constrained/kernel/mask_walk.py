@@ -36,6 +36,7 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
+    from cython.cimports.constrained.kernel.far_counts import set_reach
     from cython.cimports.constrained.kernel.guard_holes import GuardHoles
     from cython.cimports.constrained.kernel.hashing import mix
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
@@ -52,6 +53,7 @@ if cython.compiled:
 else:
     from constrained.kernel.automaton import Automaton
     from constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
+    from constrained.kernel.far_counts import set_reach
     from constrained.kernel.guard_holes import GuardHoles
     from constrained.kernel.hashing import mix
     from constrained.kernel.hole_regions import HoleRegions
@@ -114,7 +116,7 @@ class MaskWalk:
         k: cython.int
         self.a = automaton
         self.t = trie
-        automaton.far = trie.max_depth + 1  # no token counts further
+        set_reach(automaton, trie.max_depth + 1)
         self.max_mask_bytes = max_mask_bytes
         self.vocab_size = trie.vocab_size
         self.words = trie.words

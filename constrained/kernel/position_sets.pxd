@@ -8,6 +8,9 @@ cdef int HOLE_DET
 cdef long long FAR
 cdef int GUARD
 cdef int BUDGET
+cdef int CHOOSING
+cdef int FAR_COUNT
+cdef int FAR_ENOUGH
 
 cdef class PositionSets(LazyPositions):
     cdef int n_rules

@@ -36,6 +36,9 @@ HOLE_DET = cython.declare(cython.int, 2)
 FAR = cython.declare(cython.longlong, 1 << 60)
 GUARD = cython.declare(cython.int, -3)
 BUDGET = cython.declare(cython.int, -5)
+CHOOSING = cython.declare(cython.int, 1 << 28)  # see set_loops
+FAR_COUNT = cython.declare(cython.int, 0x50000000)  # see far_counts
+FAR_ENOUGH = cython.declare(cython.int, 0x50000000 + (1 << 17))
 
 
 @cython.cclass

@@ -1,7 +1,6 @@
 from constrained.kernel.automaton cimport Automaton
 from constrained.kernel.stacks cimport Stacks
 
-cdef int CHOOSING
 cdef bint _written(Stacks a, int c, int i) noexcept nogil
 cdef int _unwritten(Stacks a, int loop, int c) noexcept nogil
 cdef bint _may_write(Stacks a, int loop, int c, int i, int lacking) noexcept nogil

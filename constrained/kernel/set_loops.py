@@ -18,13 +18,11 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.hashing import bit
-    from cython.cimports.constrained.kernel.position_sets import FAR
+    from cython.cimports.constrained.kernel.position_sets import CHOOSING, FAR, FAR_COUNT, FAR_ENOUGH
     from cython.cimports.constrained.kernel.stacks import Stacks
 else:
     from constrained.kernel.hashing import bit
-    from constrained.kernel.position_sets import FAR
-
-CHOOSING = cython.declare(cython.int, 1 << 28)
+    from constrained.kernel.position_sets import CHOOSING, FAR, FAR_COUNT, FAR_ENOUGH
 
 
 @cython.cfunc
@@ -66,7 +64,7 @@ def _may_write(a: Stacks, loop: cython.int, c: cython.int, i: cython.int, lackin
         return False
     if not free and _written(a, c, i):
         return False
-    if last < 0:
+    if last < 0 or count >= FAR_COUNT:
         return True
     if a.i_required[lo + i]:
         lacking -= 1
@@ -86,7 +84,7 @@ def _with_item(a: Stacks, loop: cython.int, c: cython.int, i: cython.int) -> cyt
     a.need_buf(words)
     for j in range(words):
         a.buf[j] = 0 if c == 0 else a.registers.pool[a.registers.offsets[c - 1] + j]
-    if most >= 0 or a.buf[0] < a.l_min[loop]:
+    if most >= 0 or a.buf[0] < a.l_min[loop] or a.buf[0] >= FAR_COUNT:
         a.buf[0] += 1
     if not (a.l_rule[loop] == -2 and i == n - 1):
         a.buf[1 + (i >> 5)] = a.buf[1 + (i >> 5)] | bit(i & 31)
@@ -106,7 +104,8 @@ def _set_return(a: Stacks, loop: cython.int, c: cython.int, n: cython.int, lacki
             d = a.loop_det(loop)
             a.add_item(d, c, n)
             break
-    if lacking == 0 and a.registers.pool[a.registers.offsets[c - 1]] >= a.l_min[loop]:
+    i = a.registers.pool[a.registers.offsets[c - 1]]
+    if lacking == 0 and i >= (FAR_ENOUGH if i >= FAR_COUNT else a.l_min[loop]):
         a.add_pair(a.next_det(loop), n)
     return a.canonical(base)
 

@@ -8,6 +8,7 @@ cdef int ROOT_NODE
 cdef int HOLE_NODE
 cdef int FAR_LOW
 cdef int FAR_HIGH
+cdef int MAX_NODES
 
 cdef class Stacks(Dets):
     cdef Registers registers
@@ -17,6 +18,7 @@ cdef class Stacks(Dets):
     cdef int guard_loop
     cdef int guard_det
     cdef bint budgets
+    cdef bint has_far
     cdef int n_generation
     cdef int n_count
     cdef int n_cap
@@ -36,6 +38,8 @@ cdef class Stacks(Dets):
     cdef int* n_nexp
     cdef int* n_mask
     cdef int* n_mark
+    cdef int* n_far
+    cdef int* l_far
     cdef int* n_table
     cdef int* el_d
     cdef int* el_c
@@ -70,6 +74,8 @@ cdef class Stacks(Dets):
     cdef int _factor(self, int base) except -1 nogil
     @cython.final
     cdef int _intern_node(self, int base) except -1 nogil
+    @cython.final
+    cdef int _far_bits(self, int node) noexcept nogil
     @cython.final
     cdef int _need_node(self, int n) except -1 nogil
     @cython.final

@@ -32,20 +32,29 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.dets import Dets
+    from cython.cimports.constrained.kernel.far_counts import far_bits, make_ranges, may_be_far
     from cython.cimports.constrained.kernel.guard_tables import GuardTables
     from cython.cimports.constrained.kernel.hashing import mix, sort_triples
     from cython.cimports.constrained.kernel.memory import drop_int, drop_long, grow_int, grow_long, out_of_memory
     from cython.cimports.constrained.kernel.pending import drop_dead, enter_guard
-    from cython.cimports.constrained.kernel.position_sets import BUDGET, END_DET, GUARD, HOLE_DET
+    from cython.cimports.constrained.kernel.position_sets import (
+        BUDGET,
+        END_DET,
+        FAR_COUNT,
+        FAR_ENOUGH,
+        GUARD,
+        HOLE_DET,
+    )
     from cython.cimports.constrained.kernel.registers import Registers
     from cython.cimports.constrained.kernel.unions import unite
 else:
     from constrained.kernel.dets import Dets
+    from constrained.kernel.far_counts import far_bits, make_ranges, may_be_far
     from constrained.kernel.guard_tables import GuardTables
     from constrained.kernel.hashing import mix, sort_triples
     from constrained.kernel.memory import drop_int, drop_long, grow_int, grow_long, out_of_memory
     from constrained.kernel.pending import drop_dead, enter_guard
-    from constrained.kernel.position_sets import BUDGET, END_DET, GUARD, HOLE_DET
+    from constrained.kernel.position_sets import BUDGET, END_DET, FAR_COUNT, FAR_ENOUGH, GUARD, HOLE_DET
     from constrained.kernel.registers import Registers
     from constrained.kernel.unions import unite
 
@@ -53,6 +62,7 @@ ROOT_NODE = cython.declare(cython.int, 1)
 HOLE_NODE = cython.declare(cython.int, 2)
 FAR_LOW = cython.declare(cython.int, 0x3FFFFFF0)
 FAR_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
+MAX_NODES = cython.declare(cython.int, 1 << 24)  # so many have handles
 
 
 class ThreadLimitReached(Exception):
@@ -74,6 +84,7 @@ class Stacks(Dets):
             drop_int(self.un_a)
             drop_int(self.un_b)
             drop_int(self.mn_node)
+            drop_int(self.l_far)
 
     else:
 
@@ -92,6 +103,7 @@ class Stacks(Dets):
         i: cython.int
         self.max_threads = max_threads
         self.far = 1 << 30
+        make_ranges(self)
         self.registers = Registers()
         self.guards = GuardTables(self.program.guards)
         self.guard_loop = -1
@@ -115,6 +127,7 @@ class Stacks(Dets):
         self.n_nexp = drop_int(self.n_nexp)
         self.n_mask = drop_int(self.n_mask)
         self.n_mark = drop_int(self.n_mark)
+        self.n_far = drop_int(self.n_far)
         self.n_min = drop_long(self.n_min)
         self.el_d = drop_int(self.el_d)
         self.el_c = drop_int(self.el_c)
@@ -167,7 +180,7 @@ class Stacks(Dets):
     @cython.exceptval(check=False)
     def bytes_of_nodes(self) -> cython.longlong:
         """Bytes held by the tables, capacity counted."""
-        return (36 * cython.cast(cython.longlong, self.n_cap) + 12 * cython.cast(cython.longlong, self.el_cap)
+        return (40 * cython.cast(cython.longlong, self.n_cap) + 12 * cython.cast(cython.longlong, self.el_cap)
                 + 4 * cython.cast(cython.longlong, self.n_table_size) + self.registers.bytes_held())
 
     # ---- elements under construction ---------------------------------------------------------------------
@@ -416,6 +429,7 @@ class Stacks(Dets):
         self.n_mask[node] = -1
         self.n_mark[node] = 0
         self.n_min[node] = -1
+        self.n_far[node] = self._far_bits(node) if self.has_far else 0
         self.n_count = node + 1
         self.n_table[j] = node
         if self.n_count * 2 >= self.n_table_size:
@@ -425,9 +439,25 @@ class Stacks(Dets):
     @cython.final
     @cython.cfunc
     @cython.nogil
+    @cython.exceptval(check=False)
+    def _far_bits(self, node: cython.int) -> cython.int:
+        """``n_far`` of a new node; see ``far_counts``."""
+        i: cython.int
+        bits: cython.int = 0
+        for i in range(self.n_off[node], self.n_off[node] + self.n_len[node]):
+            bits |= self.n_far[self.el_n[i]]
+            if may_be_far(self, self.d_loop[self.el_d[i]]):
+                bits |= far_bits(self, self.d_loop[self.el_d[i]], self.el_c[i])
+        return bits
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
     @cython.exceptval(-1, check=False)
     def _need_node(self, n: cython.int) -> cython.int:
         if self.n_count >= self.n_cap:
+            if self.n_count >= MAX_NODES:
+                out_of_memory()
             self.n_cap = 256 if self.n_cap == 0 else self.n_cap * 2
             self.n_off = grow_int(self.n_off, self.n_cap)
             self.n_len = grow_int(self.n_len, self.n_cap)
@@ -436,10 +466,11 @@ class Stacks(Dets):
             self.n_nexp = grow_int(self.n_nexp, self.n_cap)
             self.n_mask = grow_int(self.n_mask, self.n_cap)
             self.n_mark = grow_int(self.n_mark, self.n_cap)
+            self.n_far = grow_int(self.n_far, self.n_cap)
             self.n_min = grow_long(self.n_min, self.n_cap)
             if not (
                 self.n_off and self.n_len and self.n_row and self.n_exp and self.n_nexp and self.n_mask
-                and self.n_mark and self.n_min
+                and self.n_mark and self.n_far and self.n_min
             ):
                 out_of_memory()
         if self.el_len + n > self.el_cap:
@@ -502,6 +533,12 @@ class Stacks(Dets):
         base: cython.int = self.it_len
         d: cython.int
         last: cython.int = self.l_max[loop]
+        if c >= FAR_COUNT:
+            d = self.loop_det(loop)
+            self.add_item(d, c, n)
+            if c >= FAR_ENOUGH:
+                self.add_pair(self.next_det(loop), n)
+            return self.canonical(base)
         if c > FAR_LOW:
             # only in hole nodes: a count so far from its bounds that no token reaches them does not change
             c = FAR_LOW if c == FAR_LOW + 1 else FAR_HIGH
@@ -521,9 +558,9 @@ class Stacks(Dets):
 
 # Uncompiled, attributes do not exist until they are set; compiled, stacks.pxd declares them.
 _COUNTERS = """
-max_threads far guard_loop guard_det budgets n_generation n_count n_cap n_table_size el_len el_cap it_len it_cap un_len
-un_cap mn_len mn_cap
+max_threads far has_far guard_loop guard_det budgets n_generation n_count n_cap n_table_size el_len el_cap it_len it_cap
+un_len un_cap mn_len mn_cap
 """.split()
 _POINTERS = """
-n_off n_len n_row n_exp n_nexp n_mask n_mark n_min n_table el_d el_c el_n it_d it_c it_n un_a un_b mn_node
+n_off n_len n_row n_exp n_nexp n_mask n_mark n_far n_min n_table el_d el_c el_n it_d it_c it_n un_a un_b mn_node l_far
 """.split()

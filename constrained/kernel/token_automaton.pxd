@@ -1,15 +1,25 @@
 cimport cython
 
 from constrained.kernel.mask_walk cimport MaskWalk
+from constrained.kernel.places cimport Places
 
 cdef class TokenAutomaton
+cdef int PLACE_BITS
+cdef long long PLACE
+cdef long long NODE
+cdef int EPOCH
+cdef int bases_of(long long handle) noexcept nogil
 cdef int _fill_one(TokenAutomaton one, long long handle, unsigned int* out) except -1 nogil
 cdef long long _next_one(TokenAutomaton one, long long handle, int token) except -1 nogil
 
 @cython.final
 cdef class TokenAutomaton(MaskWalk):
     cdef int node_of(self, long long handle) except -1 nogil
-    cdef long long handle_of(self, int node) noexcept nogil
+    cdef Places places
+    cdef int absolute_of(self, long long handle) except -1 nogil
+    cdef long long place_of(self, int node, int bases) except -1 nogil
+    cdef long long handle_of(self, long long place) noexcept nogil
+    cdef long long _step(self, long long handle, int token) except -1 nogil
     cdef void _recover(self) noexcept
     cdef bint _reads_tokens(self, int node) except -1 nogil
     cdef int _drop_dead_classes(self, int node) except -1 nogil

@@ -1,8 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """An automaton read token by token: what Python calls, with states as handles.
 
-A handle is ``epoch << 32 | node``; 0 is the dead state. One of an earlier epoch raises ``StaleState``. Every call takes
-the automaton's lock; after an exception in mid-build the scratch stacks are emptied, and tables are consistent.
+A handle is ``epoch << 44 | place``, a place a node and the registers of its far counts (``kernel.places``); 0 is the
+dead state. One of an earlier epoch raises ``StaleState`` (19 bits of an epoch's number count). Every call takes the
+automaton's lock; after an exception in mid-build the scratch stacks are emptied, and tables are consistent.
 ``fill_many`` and ``next_many`` work on the rows of a batch without the GIL.
 """
 
@@ -16,23 +17,36 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.distance import minimum
+    from cython.cimports.constrained.kernel.far_counts import MOVES
     from cython.cimports.constrained.kernel.hashing import bit
     from cython.cimports.constrained.kernel.mask_walk import MaskWalk
     from cython.cimports.constrained.kernel.memory import grow_pointers
+    from cython.cimports.constrained.kernel.places import NODE_BITS, Places
     from cython.cimports.constrained.kernel.token_budgets import after_token
+    from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.constrained.kernel.unions import unite
     from cython.cimports.libc.stdlib import free
 else:
+    from constrained.kernel.automaton import Automaton
     from constrained.kernel.distance import minimum
+    from constrained.kernel.far_counts import MOVES
     from constrained.kernel.hashing import bit
     from constrained.kernel.mask_walk import MaskWalk
     from constrained.kernel.memory import grow_pointers
+    from constrained.kernel.places import NODE_BITS, Places
     from constrained.kernel.token_budgets import after_token
+    from constrained.kernel.token_trie import TokenTrie
     from constrained.kernel.unions import unite
 
 from constrained.kernel.stacks import ThreadLimitReached  # noqa: E402 - Python names in both modes
 from constrained.kernel.token_walk import WalkLimitReached  # noqa: E402
+
+PLACE_BITS = cython.declare(cython.int, 44)
+PLACE = cython.declare(cython.longlong, (1 << 44) - 1)
+NODE = cython.declare(cython.longlong, (1 << 24) - 1)
+EPOCH = cython.declare(cython.int, (1 << 19) - 1)
 
 
 class StaleState(Exception):
@@ -44,25 +58,50 @@ class StaleState(Exception):
 class TokenAutomaton(MaskWalk):
     """An ``Automaton`` read token by token. See the module docstring."""
 
+    def __init__(self, automaton: Automaton, trie: TokenTrie, stop_ids, regions, token_sets,
+                 max_mask_bytes: cython.longlong, max_walk_nodes: cython.longlong, by_id_only=()):
+        """See ``MaskWalk``."""
+        MaskWalk.__init__(self, automaton, trie, stop_ids, regions, token_sets, max_mask_bytes, max_walk_nodes,
+                          by_id_only)
+        self.places = Places(automaton)
+
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def node_of(self, handle: cython.longlong) -> cython.int:
-        node: cython.longlong = handle & 0xFFFFFFF
+        """The node of a handle, far counts in it."""
         if handle == 0:
             return 0
-        if (handle >> 32) != self.a.epoch or node >= self.a.n_count:
+        if (handle >> PLACE_BITS) != (self.a.epoch & EPOCH) or (handle & NODE) >= self.a.n_count or (
+                bases_of(handle) >= self.places.v_count):
             with cython.gil:
                 raise StaleState(handle)
-        return cython.cast(cython.int, node)
+        return cython.cast(cython.int, handle & NODE)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def absolute_of(self, handle: cython.longlong) -> cython.int:
+        """The node of a handle, all counts written out."""
+        node: cython.int = self.node_of(handle)
+        return self.places.absolute(node, bases_of(handle))
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def place_of(self, node: cython.int, bases: cython.int) -> cython.longlong:
+        """The place of ``node`` at the end of a token that began with ``bases``."""
+        if self.a.n_far[node] == self.places.v_bits[bases]:
+            return cython.cast(cython.longlong, bases) << NODE_BITS | node
+        return self.places.settle(node, bases)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def handle_of(self, node: cython.int) -> cython.longlong:
-        if node == 0:
+    def handle_of(self, place: cython.longlong) -> cython.longlong:
+        if place == 0:
             return 0
-        return (cython.cast(cython.longlong, self.a.epoch) << 32) | node
+        return cython.cast(cython.longlong, self.a.epoch & EPOCH) << PLACE_BITS | place
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -77,13 +116,14 @@ class TokenAutomaton(MaskWalk):
 
     def is_fresh(self, handle: cython.longlong):
         """Whether a handle is of this epoch."""
-        return handle == 0 or (handle >> 32) == self.a.epoch
+        return handle == 0 or (handle >> PLACE_BITS) == (self.a.epoch & EPOCH)
 
     def new_epoch(self):
         """Forget all states and masks: every handle given out before is stale."""
         with self.a.lock:
             self.a.begin_epoch()
             self._forget()
+            self.places.forget()
 
     def next(self, handle: cython.longlong, token: cython.longlong):
         """The state after ``token``, or 0. Stop tokens are not steps."""
@@ -92,15 +132,25 @@ class TokenAutomaton(MaskWalk):
             return 0
         try:
             with self.a.lock:
-                r = self.handle_of(self.next_state(self.node_of(handle), cython.cast(cython.int, token)))
+                r = self._step(handle, cython.cast(cython.int, token))
             return r
         except BaseException:
             self._recover()
             raise
 
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _step(self, handle: cython.longlong, token: cython.int) -> cython.longlong:
+        node: cython.int = self.next_state(self.node_of(handle), token)
+        if node == 0:
+            return 0
+        return self.handle_of(self.place_of(node, bases_of(handle)))
+
     def advance(self, handle: cython.longlong, data: bytes, counted: cython.bint = False):
         """The state after ``data``, or 0; ``counted``: as one token of every text that has a budget."""
         row: cython.int
+        node: cython.int
         i: cython.Py_ssize_t
         n: cython.Py_ssize_t = len(data)
         text: cython.p_const_uchar = data
@@ -108,13 +158,19 @@ class TokenAutomaton(MaskWalk):
         try:
             with self.a.lock:
                 row = self.a.row_of(self.node_of(handle))
+                r = handle & PLACE
                 for i in range(n):
                     row = self.a.step(row, self.a.cls[text[i]])
                     if row == 0:
-                        break
+                        return 0
+                    node = self.a.row_node[row // self.a.n_classes]
+                    if self.a.n_far[node] & MOVES:  # a text may be longer than any token
+                        r = self.place_of(node, bases_of(r))
+                        row = self.a.row_of(cython.cast(cython.int, r & NODE))
                 if row != 0:
-                    row = self.a.row_node[row // self.a.n_classes]
-                    r = self.handle_of(after_token(self.a, row) if counted and n > 0 else row)
+                    node = self.a.row_node[row // self.a.n_classes]
+                    r = self.place_of(after_token(self.a, node) if counted and n > 0 else node, bases_of(r))
+                    r = self.handle_of(r)
             return r
         except BaseException:
             self._recover()
@@ -122,10 +178,12 @@ class TokenAutomaton(MaskWalk):
 
     def unite(self, one: cython.longlong, other: cython.longlong):
         """The state that stands for "either"."""
+        node: cython.int
         r: cython.longlong
         try:
             with self.a.lock:
-                r = self.handle_of(unite(self.a, self.node_of(one), self.node_of(other)))
+                node = unite(self.a, self.absolute_of(one), self.absolute_of(other))
+                r = self.handle_of(self.place_of(node, 0))
             return r
         except BaseException:
             self._recover()
@@ -143,7 +201,7 @@ class TokenAutomaton(MaskWalk):
         r: cython.longlong
         try:
             with self.a.lock:
-                r = minimum(self.a, self.node_of(handle))
+                r = minimum(self.a, self.absolute_of(handle))
             return r
         except BaseException:
             self._recover()
@@ -217,10 +275,12 @@ class TokenAutomaton(MaskWalk):
         k: cython.int
         w: cython.uint
         row: cython.int
+        place: cython.longlong
         out = bytearray()
         try:
             with self.a.lock:
                 node = self.node_of(handle)
+                place = handle & PLACE
                 while len(out) < most and node != 0 and not self.a.is_complete(node) and not self._reads_tokens(node):
                     for i in range(8):
                         self.first[i] = 0
@@ -243,7 +303,8 @@ class TokenAutomaton(MaskWalk):
                         break
                     row = self.a.step(self.a.row_of(node), k)
                     out.append(self.walk.class_bytes[self.walk.class_off[k]])
-                    node = self.a.row_node[row // self.a.n_classes]
+                    place = self.place_of(self.a.row_node[row // self.a.n_classes], bases_of(place))
+                    node = cython.cast(cython.int, place & NODE)
             return bytes(out)
         except BaseException:
             self._recover()
@@ -289,7 +350,7 @@ class TokenAutomaton(MaskWalk):
         out = bytearray()
         try:
             with self.a.lock:
-                node = self.node_of(handle)
+                node = self.absolute_of(handle)
                 if self.a.guard_loop >= 0:
                     return self._search(node, most)
                 while not self.a.is_complete(node) and len(out) < most:
@@ -356,7 +417,7 @@ class TokenAutomaton(MaskWalk):
         node: cython.int
         found = []
         with self.a.lock:
-            node = self.node_of(handle)
+            node = self.absolute_of(handle)
             for i in range(self.a.n_off[node], self.a.n_off[node] + self.a.n_len[node]):
                 d = self.a.el_d[i]
                 positions = [self.a.door_of(self.a.d_pool[j])
@@ -393,7 +454,7 @@ class TokenAutomaton(MaskWalk):
         held: cython.longlong
         with self.a.lock:
             held = self.a.memory_bytes()
-            held += self._bytes_held() + 4 * self.n_sets * self.words
+            held += self._bytes_held() + 4 * self.n_sets * self.words + self.places.bytes_held()
         return held
 
     def counts(self):
@@ -402,6 +463,14 @@ class TokenAutomaton(MaskWalk):
             rows: cython.int = self.a.rows_len // self.a.n_classes
             found = (self.a.epoch, self.a.n_count, rows, self.masks.mk_used, self.r.w_len)
         return found
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def bases_of(handle: cython.longlong) -> cython.int:
+    """The bases of a handle, or of a place."""
+    return cython.cast(cython.int, (handle & PLACE) >> NODE_BITS)
 
 
 @cython.cfunc
@@ -417,7 +486,7 @@ def _fill_one(one: TokenAutomaton, handle: cython.longlong, out: cython.p_uint) 
 @cython.exceptval(-1, check=False)
 def _next_one(one: TokenAutomaton, handle: cython.longlong, token: cython.int) -> cython.longlong:
     with one.a.lock:
-        return one.handle_of(one.next_state(one.node_of(handle), token))
+        return one._step(handle, token)
 
 
 def fill_many(automata: list, handles: cython.longlong[::1], address: cython.size_t, rows: cython.int[::1],

@@ -72,7 +72,10 @@ _BRACKETS = _bits(b"[{")
 _BLANKS = _bits(b" \t\n\r")
 _OF_NUMBERS = _bits(b"0123456789+-.eE")
 
-_LOWER = 0xFFFFFFFF
+_PLACE = 44
+"""Bits of a handle below those of the epoch (``kernel.token_automaton``); rows of ints hold them in two halves."""
+
+_NODE = 24
 
 Mark = tuple[int, int, int, int]
 Pairs = tuple[tuple[int, int], ...]
@@ -110,14 +113,14 @@ class DistinctAutomaton:
         self.epoch += 1
         self.reader = ValueReader()
         self.walker = ValueWalk(self.reader, self.exact, self, self.texts.closing)
-        self.pairs = IntRows(3)  # the pairs before, reader's state, exact's: a set of pairs is a chain
-        self.states = IntRows(2)  # relaxed's, the pairs
+        self.pairs = IntRows(4)  # the pairs before, reader's state, exact's place: a set of pairs is a chain
+        self.states = IntRows(3)  # relaxed's place, the pairs
         self.taken: dict[tuple[int, int], int] = {}
         self.marks: dict[int, int] = {}
         self.first: dict[int, int] = {}
         self.blanks: dict[int, list[int] | None] = {}
         self.banned: dict[int, Mask] = {}
-        self.upper = self.exact.start() >> 32 << 32
+        self.upper = self.exact.start() >> _PLACE << _PLACE
         self.begin = self._handle(self.relaxed.start(), ((0, self.exact.start()),))
 
     # ---- states --------------------------------------------------------------------------------------
@@ -127,21 +130,22 @@ class DistinctAutomaton:
             return 0
         chain = 0
         for reader, state in pairs:
-            chain = self.pairs.number(chain, reader + 1, state & _LOWER)
-        return self.epoch << 32 | self.states.number(row & _LOWER, chain)
+            chain = self.pairs.number(chain, reader + 1, *_halves(state))
+        return self.epoch << 32 | self.states.number(*_halves(row), chain)
 
     def _of(self, handle: int) -> tuple[int, Pairs]:
         if not handle:
             return 0, ()
         if handle >> 32 != self.epoch:
             raise StaleState(handle)
-        row, chain = self.states.values(handle & _LOWER)
+        node, bases, chain = self.states.values(handle & 0xFFFFFFFF)
+        row = self.relaxed.start() >> _PLACE << _PLACE | bases << _NODE | node
         pairs: list[tuple[int, int]] = []
         while chain:
-            chain, reader, state = self.pairs.values(chain)
-            pairs.append((reader - 1, self.upper | state))
+            chain, reader, node, bases = self.pairs.values(chain)
+            pairs.append((reader - 1, self.upper | bases << _NODE | node))
         pairs.reverse()
-        return self.relaxed.start() >> 32 << 32 | row, tuple(pairs)
+        return row, tuple(pairs)
 
     def _feed(self, pairs: Pairs, data: bytes) -> Pairs:
         """The pairs after ``data``; a ``Distinct`` begins in front of a bracket."""
@@ -654,3 +658,8 @@ def _members(bits: int) -> Iterator[int]:
         low = bits & -bits
         yield low.bit_length() - 1
         bits ^= low
+
+
+def _halves(handle: int) -> tuple[int, int]:
+    """The place of a handle as two ints: node, bases."""
+    return handle & (1 << _NODE) - 1, handle >> _NODE & (1 << _PLACE - _NODE) - 1
