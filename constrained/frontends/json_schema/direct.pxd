@@ -35,7 +35,7 @@ cdef class Writer(Rules):
     cdef object by_host(self, object schema, str base, object keyword, object name)
     cdef object plain(self, dict schema, str base, object keyword, object name)
     cdef object reference(self, dict schema, int bits)
-    cdef object combination(self, dict schema, str base, object keyword, object name)
+    cdef object combination(self, dict schema, int bits, str base, object keyword, object name)
     cdef Union union_of(self, dict schema, str base, object keyword, object name)
     cdef Union alternatives_of(self, dict schema, str base, object keyword, object name)
     cdef object united(self, Union union)
@@ -46,5 +46,7 @@ cdef class Writer(Rules):
     cdef object own_array(self, dict schema, int types, str base, object keyword, object name)
     cdef object array(self, dict schema, str pointer)
     cdef object object(self, dict schema, str pointer)
+    cdef int is_patterned(self, dict schema) except -1
+    cdef object patterned(self, dict patterns, object declared, object rest, str pointer)
     cdef int has_values(self, object schema, int depth) except -1
     cdef int some_alternative(self, dict schema, int depth) except -1

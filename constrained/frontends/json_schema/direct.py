@@ -31,18 +31,22 @@ except ImportError:
 from constrained.frontends.json_schema.direct_reading import NotPlain
 
 if cython.compiled:
-    from cython.cimports.constrained.frontends.json_schema.direct_nodes import choice, place_of, reference
+    from cython.cimports.constrained.frontends.json_schema.direct_nodes import choice, place_of, reference, sequence
     from cython.cimports.constrained.frontends.json_schema.direct_reading import (
         ARRAY,
+        EVERY,
+        FEW_OBJECTS,
         ITEMS,
         MEMBERS,
         OBJECT,
+        PATTERNS,
         RARE,
         REFERS,
         SCALAR,
         STRING,
         TYPE,
         VALUES,
+        are_tagged,
         bits_of,
         combined_by,
         content_of,
@@ -54,18 +58,22 @@ if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.direct_rules import Rules, Tables, Texts
     from cython.cimports.constrained.kernel.nodes import Reference
 else:
-    from constrained.frontends.json_schema.direct_nodes import choice, place_of, reference
+    from constrained.frontends.json_schema.direct_nodes import choice, place_of, reference, sequence
     from constrained.frontends.json_schema.direct_reading import (
         ARRAY,
+        EVERY,
+        FEW_OBJECTS,
         ITEMS,
         MEMBERS,
         OBJECT,
+        PATTERNS,
         RARE,
         REFERS,
         SCALAR,
         STRING,
         TYPE,
         VALUES,
+        are_tagged,
         bits_of,
         combined_by,
         content_of,
@@ -83,8 +91,6 @@ DEEPEST = cython.declare(cython.int, 8)
 """Arrays inside each other that do not wait."""
 LONGEST_CHAIN = cython.declare(cython.int, 100)
 """References to nothing but another reference, one behind the other."""
-
-_ANY_SHAPE = ((), (), "any", False)
 
 
 @cython.final
@@ -107,7 +113,8 @@ class Writer(Rules):
     Args:
         tables, strict: as ``Rules``.
         host: ``slow(schema, pointer)`` is the expression of a schema that is not plain, ``follow(ref)`` the schema that
-            a reference leads to and its pointer.
+            a reference leads to and its pointer, ``is_apart(pattern, names)`` whether a pattern is in none of them,
+            ``names(pattern, out)`` the texts of the names but ``out`` in which it is, and those in which it is not.
     """
 
     def __init__(self, tables: Tables, host, strict: bool):
@@ -186,13 +193,13 @@ class Writer(Rules):
         if bits == TYPE and type(said) is str and said in self.typed:
             return self.typed[said]
         if bits & RARE:
-            return self.combination(schema, base, keyword, name) if bits == RARE else None
+            return self.combination(schema, bits, base, keyword, name) if not bits & ~(RARE | TYPE) else None
         if bits & REFERS:
             return self.reference(schema, bits)
         types = types_of(schema)
-        if not (bits & MEMBERS and types & OBJECT) and not (bits & ITEMS and types & ARRAY):
+        if not (bits & (MEMBERS | PATTERNS) and types & OBJECT) and not (bits & ITEMS and types & ARRAY):
             if bits & VALUES and types & STRING and not bits & SCALAR:
-                values = said_texts(schema, self.tables.knows_const) if not bits & (MEMBERS | ITEMS) else None
+                values = said_texts(schema, self.tables.knows_const) if not bits & ~(TYPE | VALUES) else None
                 if values is not None:
                     return self.text_of_list(tuple(values))
             content = content_of(schema)
@@ -202,7 +209,9 @@ class Writer(Rules):
         found = self.known.get(id(schema))
         if found is not None:
             return found
-        if not (bits & MEMBERS and types & OBJECT) and len(self.open) < DEEPEST:
+        if bits & PATTERNS and not self.is_patterned(schema):
+            return None
+        if not (bits & (MEMBERS | PATTERNS) and types & OBJECT) and len(self.open) < DEEPEST:
             for entry in self.open:
                 array = entry
                 if array[0] is schema:
@@ -230,13 +239,13 @@ class Writer(Rules):
         return found
 
     @cython.cfunc
-    def combination(self, schema: dict, base: str, keyword, name):
+    def combination(self, schema: dict, bits: cython.int, base: str, keyword, name):
         """A combination of schemas that is one of them, or a union of alternatives; None: it is another one."""
         which: str = combined_by(schema)
         if which is None:
             return None
         branches: list = schema[which]
-        if len(branches) == 1:
+        if len(branches) == 1 and bits == RARE:
             self.chain += 1
             if self.chain > LONGEST_CHAIN:
                 raise NotPlain  # of itself, perhaps
@@ -269,9 +278,14 @@ class Writer(Rules):
         i: cython.Py_ssize_t
         bits: cython.int
         types: cython.int
-        if which is None or which == "allOf":
+        if which is None:
             return None
         branches = schema[which]
+        if which == "allOf" and len(branches) > 1:
+            return None
+        said: cython.int = types_of(schema)
+        if said != EVERY and said != OBJECT and said != ARRAY:
+            return None
         pointer: str = place_of(base, keyword, name)
         found: Union = Union()
         contents: list = []
@@ -288,11 +302,11 @@ class Writer(Rules):
             if type(branch) is not dict or not branch:
                 return None
             bits = bits_of(branch)
-            if bits & (RARE | REFERS):
+            if bits & (RARE | REFERS | PATTERNS):
                 return None
-            types = types_of(branch)
+            types = types_of(branch) & said
             if not (bits & MEMBERS and types & OBJECT) and not (bits & ITEMS and types & ARRAY):
-                content = content_of(branch)
+                content = content_of(branch) if said == EVERY else None
                 if content is None:
                     return None
                 contents.append(content)
@@ -319,7 +333,12 @@ class Writer(Rules):
                 return None
             if (found.texts.objects and found.objects) or (found.texts.arrays and found.arrays):
                 return None
-        if which == "oneOf" and (len(found.arrays) > 1 or not told_apart(found.objects, self.tables.knows_const)):
+        if which == "oneOf" and len(found.arrays) > 1:
+            return None
+        if len(found.objects) >= FEW_OBJECTS:
+            if not are_tagged(found.objects, self.tables.knows_const):
+                return None
+        elif which == "oneOf" and not told_apart(found.objects, self.tables.knows_const):
             return None
         self.spent += len(found.objects) + len(found.arrays)
         if self.spent > self.tables.most_alternatives:
@@ -332,17 +351,30 @@ class Writer(Rules):
         options: list = []
         texts: Texts = union.texts
         seen: set = set()
+        groups: dict = {}
+        group: list
         if texts is not None and texts.objects:
             options.append(self.any_object())
         for schema, pointer in union.objects:
             self.comparing = len(union.objects) > 1
-            options.append(self.object(schema, pointer))
+            member = self.object(schema, pointer)
             if not self.comparing:
+                options.append(member)
                 continue
             self.comparing = False
-            if self.shape in seen or self.shape == _ANY_SHAPE:
+            # those whose undeclared members are alike stand together, as ``presence`` leaves them
+            shape: tuple = self.shape
+            key = None if len(union.objects) < FEW_OBJECTS else shape[2:] if self.tables.any_order else (
+                *shape[2:], tuple(schema.get("properties") or ()))
+            group = groups.get(key)
+            if group is None:
+                groups[key] = group = []
+            group.append(member)
+            if shape in seen or (not shape[0] and not shape[3]):  # equal, or any object
                 raise NotPlain  # one swallows the other
             seen.add(self.shape)
+        for group in groups.values():
+            options.extend(group)
         if texts is not None and texts.arrays:
             options.append(self.any_array())
         for schema, pointer in union.arrays:
@@ -447,7 +479,7 @@ class Writer(Rules):
         members: object = None
         items: object = None
         if types & OBJECT:
-            members = self.object(schema, pointer) if bits & MEMBERS else self.any_object()
+            members = self.object(schema, pointer) if bits & (MEMBERS | PATTERNS) else self.any_object()
         if types & ARRAY:
             items = self.array(schema, pointer) if bits & ITEMS else self.any_array()
         return self.beside(types, members, items)
@@ -534,7 +566,46 @@ class Writer(Rules):
         if self.comparing:  # alternatives must not be equal
             said = "any" if rest is not None and rest is self.anything else "" if rest is None else id(rest)
             self.shape = (tuple([id(member) for member in members]), tuple(standing), said, others is not self)
-        return self.members_of(members, standing, None if rest is None else self.free_member(declared, rest))
+        patterns = schema.get("patternProperties")
+        if patterns:
+            free = None if others is self and self.strict else self.patterned(patterns, declared, rest, pointer)
+        else:
+            free = None if rest is None else self.free_member(declared, rest)
+        return self.members_of(members, standing, free)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def is_patterned(self, schema: dict) -> cython.int:
+        """Whether the names of a schema's patterns are plain: of one pattern, in which no declared name is."""
+        patterns = schema["patternProperties"]
+        names = schema.get("properties") or {}
+        if type(patterns) is not dict or len(patterns) > 1 or type(names) is not dict:
+            return False
+        for pattern, value in patterns.items():
+            if type(pattern) is not str or not (type(value) is dict or value is True):
+                return False
+            if not self.host.is_apart(pattern, names):
+                return False
+        for name in schema.get("required") or ():
+            if name not in names:
+                return False
+        return True
+
+    @cython.cfunc
+    def patterned(self, patterns: dict, declared, rest, pointer: str):
+        """A member whose name is not declared: of one value where the pattern is in it, of another where not."""
+        options: list = []
+        out = frozenset(declared)
+        for pattern, schema in patterns.items():
+            value = self.value(schema, pointer, "patternProperties", pattern)
+            names = self.host.names(pattern, out)
+            key = self.named("key", names[0], None)
+            options.append(sequence((key, self.tables.colon, value)))
+            if rest is not None:
+                for other in names[1:]:
+                    key = self.named("key", other, None)
+                    options.append(sequence((key, self.tables.colon, rest)))
+        return choice(options)
 
     # ---- whether there are values --------------------------------------------------------------------
 
@@ -555,8 +626,10 @@ class Writer(Rules):
         if depth == 0 or not schema or id(schema) in self.filled_ones:
             return True
         bits = bits_of(schema)
+        if bits & PATTERNS:
+            return False
         if bits & RARE:
-            return bits == RARE and self.some_alternative(schema, depth)
+            return not bits & ~(RARE | TYPE) and self.some_alternative(schema, depth)
         if bits & REFERS:
             if bits != REFERS and not self.tables.ref_alone:
                 return False

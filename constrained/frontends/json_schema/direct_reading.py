@@ -33,6 +33,7 @@ ITEMS = cython.declare(cython.int, 8)
 REFERS = cython.declare(cython.int, 16)
 RARE = cython.declare(cython.int, 32)
 VALUES = cython.declare(cython.int, 64)
+PATTERNS = cython.declare(cython.int, 128)
 _KEYWORDS: dict = {
     "type": 1,
     **dict.fromkeys("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern "
@@ -41,7 +42,8 @@ _KEYWORDS: dict = {
     **dict.fromkeys("properties required additionalProperties".split(), 4),
     **dict.fromkeys("items minItems maxItems".split(), 8),
     "$ref": 16,
-    **dict.fromkeys("patternProperties propertyNames minProperties maxProperties dependentRequired prefixItems "
+    "patternProperties": 128,
+    **dict.fromkeys("propertyNames minProperties maxProperties dependentRequired prefixItems "
                     "additionalItems uniqueItems contains allOf anyOf oneOf not if dependentSchemas dependencies "
                     "$dynamicRef $recursiveRef unevaluatedProperties unevaluatedItems".split(), 32),
 }
@@ -49,8 +51,8 @@ _KEYWORDS: dict = {
 
 MOST_VALUES = cython.declare(cython.int, 64)
 """A mixed ``enum`` of more is not kept from one document to the next."""
-FEW_OBJECTS = cython.declare(cython.int, 12)
-"""Alternatives of objects of which each is compared with each."""
+FEW_OBJECTS = cython.declare(cython.int, 4)
+"""So many alternatives of objects are seen through (``presence``), unless a member tells them all apart."""
 
 
 class NotPlain(Exception):
@@ -165,14 +167,14 @@ def structure_of(schema: dict, types: cython.int, max_repeat) -> cython.int:
 
 @cython.cfunc
 def combined_by(schema: dict) -> str:
-    """The combinator that is all a schema says; None: there is more, or it has no branches."""
+    """The combinator that is all a schema says beside its types; None: there is more, or it has no branches."""
     which: str = None
     for key, value in schema.items():
         if key == "anyOf" or key == "oneOf" or key == "allOf":
             if which is not None or type(value) is not list or not value:
                 return None
             which = key
-        elif _KEYWORDS.get(key) is not None:
+        elif key != "type" and _KEYWORDS.get(key) is not None:
             return None
     return which
 
@@ -203,17 +205,13 @@ def said_texts(schema, knows_const: cython.bint):
 
 @cython.cfunc
 @cython.exceptval(-1, check=False)
-def told_apart(objects: list, knows_const: cython.bint) -> cython.int:
-    """Whether it is plain that no object is in two of the alternatives: by the texts of a member that all require, or,
-    of a few, by members that one requires and the other rules out."""
-    i: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    if len(objects) < 2:
-        return True
+def are_tagged(objects: list, knows_const: cython.bint) -> cython.int:
+    """Whether a member that all alternatives require has other texts in each."""
+    count: cython.Py_ssize_t
     schema: dict = objects[0][0]
     for name in schema.get("required") or ():
         seen: set = set()
-        count: cython.Py_ssize_t = 0
+        count = 0
         for schema, _ in objects:
             if name not in (schema.get("required") or ()):
                 break
@@ -224,8 +222,16 @@ def told_apart(objects: list, knows_const: cython.bint) -> cython.int:
             count += 1
         if count == len(objects):
             return True
-    if len(objects) > FEW_OBJECTS:
-        return False
+    return False
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def told_apart(objects: list, knows_const: cython.bint) -> cython.int:
+    """Whether it is plain that no object is in two of a few alternatives: by members that one requires and the other
+    rules out."""
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
     for i in range(1, len(objects)):
         for k in range(i):
             if not is_apart(objects[i][0], objects[k][0], knows_const) and (

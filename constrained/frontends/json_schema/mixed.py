@@ -8,7 +8,7 @@ without ``direct``, which words the error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from constrained.errors import ConstrainedError
@@ -219,6 +219,17 @@ class _Host:
             raise NotPlain
         place = self.document.walk(ref[1:], "", ref)
         return place.schema, place.pointer
+
+    def is_apart(self, pattern: str, names: Iterable[str]) -> bool:
+        """Whether the pattern is in none of some names. Raises for a wrong pattern."""
+        shape = StringShape.from_pattern(pattern, self.kind.limits)
+        return not any(map(shape.contains, names))
+
+    def names(self, pattern: str, out: frozenset[str]) -> list[Expr]:
+        """The texts of the names but ``out`` in which a pattern is, then of those in which it is not, part by part."""
+        shape = StringShape.from_pattern(pattern, self.kind.limits)
+        return [names.exclude_values(out).to_key_expr(self.kind.policy, self.kind.limits)
+                for names in (shape, *shape.complement())]
 
     def slow(self, schema: Any, pointer: str) -> Expr:
         """The expression of a schema that is not plain. Raises ``NotPlain`` where it has no values."""

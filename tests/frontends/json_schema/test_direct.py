@@ -116,6 +116,22 @@ PLAIN: list[Any] = [
                     "b": {"type": "string", "format": "date"}, "c": {"type": "integer", "minimum": 3, "maximum": 40},
                     "d": {"type": ["string", "null"], "minLength": 2}, "e": {"minimum": 3}, "f": {"format": "date"}}},
     {"properties": {"a": {"type": "string", "required": True, "items": 3, "properties": []}}},
+    {"anyOf": [{"type": "string"}, {"type": "null"}]}, {"oneOf": [{"type": "string"}, {"type": "number"}]},
+    {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}, {"enum": [1, "a"]}]},
+    {"oneOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string", "maxLength": 3}]},
+    {"type": "object", "anyOf": [{"required": ["a"]}, {"properties": {"a": {"type": "string"}}}]},
+    {"oneOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}], "$defs": {
+        "a": {"type": "object", "properties": {"k": {"const": "a"}, "x": {"$ref": "#"}}, "required": ["k"]},
+        "b": {"type": "object", "properties": {"k": {"enum": ["b", "c"]}}, "required": ["k"]}}},
+    {"oneOf": [{"type": "object", "properties": {"a": {}}, "required": ["a"], "additionalProperties": False},
+               {"type": "object", "properties": {"b": {}}, "required": ["b"], "additionalProperties": False}]},
+    {"anyOf": [{"type": "object", "required": ["k"], "additionalProperties": closed, "properties": {
+        "k": {"const": f"k{n}"}, "a": {"type": "integer"}}} for n, closed in enumerate((False, True, False, True))]},
+    {"properties": {"a": {"allOf": [{"$ref": "#"}]}, "b": {"anyOf": [{"type": "string"}], "title": "t"}}},
+    {"type": "object", "patternProperties": {"^a": {"type": "string"}}, "additionalProperties": False},
+    {"type": "object", "properties": {"b": {"type": "null"}}, "patternProperties": {"^a": {"type": "string"}}},
+    {"patternProperties": {"^.*$": {"properties": {"x": {"type": "string"}}}}, "additionalProperties": False},
+    {"type": "object", "patternProperties": {}, "additionalProperties": {"type": "string"}},
     {"properties": {"a": {"type": "object", "properties": {"x": {"type": "string"}}},
                     "b": {"type": "object", "properties": {"x": {"type": "string"}}},
                     "c": {"type": "object", "properties": {"x": {"type": "integer"}}}}},
@@ -137,6 +153,40 @@ def wrong(schema: Any) -> dict[str, Any]:
     return {"type": "object", "required": ["a"], "properties": {
         "a": {"type": "object", "properties": {"x": {"type": "string"}, "y": schema}, "required": ["y"]},
         "b": {"type": "array", "items": {"properties": {"z": schema}}}}}
+
+
+COMBINED: list[Any] = [
+    {"anyOf": [{"type": "object", "properties": {"a": {}}}, {"type": "object", "properties": {"a": {}}}]},
+    {"anyOf": [{"type": "object", "properties": {}}, {"type": "object", "properties": {"a": {"type": "null"}}}]},
+    {"anyOf": [{"type": "array", "items": {}}, {"type": "array", "items": {"type": "null"}}]},
+    {"oneOf": [{"type": "array", "items": {"type": "string"}}, {"type": "array", "items": {"type": "null"}}]},
+    {"oneOf": [{"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
+               {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}]},
+    {"oneOf": [{"type": "object", "properties": {"k": {"const": "a"}}, "required": ["k"]},
+               {"type": "object", "properties": {"k": {"enum": ["a", "b"]}}, "required": ["k"]}]},
+    {"anyOf": [{"type": "object", "required": [name]} for name in "abcde"]},
+    {"type": "object", "anyOf": [{"type": "object", "required": ["a"]}, {"type": "string"}]},
+    {"type": "string", "anyOf": [{"maxLength": 1}, {"minLength": 5}]},
+    {"oneOf": [{"type": "string"}, {"type": "string"}]}, {"oneOf": [{"type": "string"}, {"enum": ["a", 1]}]},
+    {"oneOf": [{"type": "object", "properties": {"a": False}}, {"type": "string"}]},
+    {"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}, {"type": "null"}], "$defs": {
+        "a": {"type": "object", "required": ["a"]}}},
+    {"type": "object", "properties": {"ab": {"type": "string"}}, "patternProperties": {"^a": {"maxLength": 3}}},
+    {"type": "object", "patternProperties": {"^a": {"type": "string"}}, "required": ["ab", "b"]},
+    {"type": "object", "patternProperties": {"^a": False}}, {"type": "object", "patternProperties": {"(": {}}},
+    {"type": "object", "patternProperties": {"^a": {}, "b$": {"type": "null"}}}, {"patternProperties": {"a": 3}},
+    {"allOf": [{"$ref": "#"}]}, {"properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}]}}},
+    {"properties": {"a": {"oneOf": [{"$ref": "#/properties/b"}, {"type": "null"}]}, "b": {"$ref": "#/properties/a"}}},
+]
+
+
+@pytest.mark.parametrize("number", range(len(COMBINED)))
+def test_what_is_combined_is_left_alone(number: int) -> None:
+    schema = COMBINED[number]
+    for options in OPTIONS:
+        check(schema, options)
+        check({"type": "object", "properties": {"x": schema, "y": {"items": schema}}, "required": ["x"]}, options)
+        check(schema, {"draft": "draft4", **options})
 
 
 WRONG: list[Any] = [
