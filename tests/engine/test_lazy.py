@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pickle
 import random
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pytest
 
 import constrained as cd
@@ -209,6 +212,30 @@ def test_an_epoch_forgets_what_was_met() -> None:
     assert compiled.automaton.memory() < 16 << 20  # what 3,000 digits need for themselves, twice, and not 30 MB
     assert matcher.accept_string(compiled.shortest_completion(matcher._fresh()))
     assert matcher.is_completed()
+
+
+def test_threads_share_what_was_met() -> None:
+    """A source runs while the automaton is locked, and may be interrupted by a thread that waits for the lock."""
+    compiled = compile_rules(RuleSet({"root": Sequence((LazyDfa(Multiples(1_000_003)), Literal(b"!")))}, "root"), WORDS)
+    batch = np.zeros((4, (WORDS.vocab_size + 31) // 32), dtype=np.int32)
+
+    def run(seed: int) -> int:
+        rng = random.Random(seed)
+        matchers = [cd.GrammarMatcher(compiled) for _ in range(4)]
+        for _ in range(sized(60, 8)):
+            for matcher in matchers:
+                assert matcher.accept_token(rng.randrange(0x30, 0x3A))
+            if seed % 2:
+                cd.BatchGrammarMatcher(2).batch_fill_next_token_bitmask(matchers, batch.copy())
+        return sum(matcher.accept_string(matcher.shortest_completion()) for matcher in matchers)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(run, range(8))) == [4] * 8
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_captures_and_copies() -> None:
