@@ -63,6 +63,13 @@ class CoverageReport:
         """What is refused whatever ``unsupported`` says."""
         return self._of("unsupported")
 
+    def __str__(self) -> str:
+        """One line, and one for each keyword that is not simply enforced."""
+        head = (f"{'exact' if self.exact else 'not exact'}: {len(self.enforced)} of {len(self.entries)} keywords "
+                "enforced")
+        return "\n".join([head, *(f"{entry.status} at {entry.pointer}: {entry.reason}" for entry in self.entries
+                                  if entry.status != "enforced")])
+
     def _of(self, status: str) -> tuple[CoverageEntry, ...]:
         return tuple(entry for entry in self.entries if entry.status == status)
 

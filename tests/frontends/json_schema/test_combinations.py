@@ -254,6 +254,14 @@ def test_coverage_of_an_exact_schema() -> None:
     assert unknown.relaxed[0].pointer == "/format"
 
 
+def test_a_report_is_read_at_a_glance() -> None:
+    exact = str(cd.coverage({"type": "object", "properties": {"a": {"type": "integer", "minimum": 0}}}))
+    assert exact == "exact: 4 of 4 keywords enforced"
+    lines = str(cd.coverage({"type": "array", "items": {"format": "nope"}})).split("\n")
+    assert lines[0] == "not exact: 2 of 3 keywords enforced" and len(lines) == 2
+    assert lines[1].startswith("relaxed at /items/format: ")
+
+
 @pytest.mark.parametrize("order", ["any", "schema"])
 @pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"indent": "\t"}, {"separators": (",", ":")},
                                     {"indent": 1, "separators": (",", ": ")}])
