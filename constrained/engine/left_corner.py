@@ -11,7 +11,7 @@ new positions (the left-corner transform of Rosenkrantz and Lewis, 1970, on netw
 
 The language is the same, calls in the middle of a rule stay calls. Size: |K| copies of the group.
 
-Only grammars with left recursion come here; for others ``Network.make_starts`` does the same without groups: every
+Only grammars with left recursion come here; for others ``kernel.starts`` does the same without groups: every
 rule gets a *start position* that has the edges of the entry's closure and never accepts.
 """
 
