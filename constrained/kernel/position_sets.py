@@ -128,7 +128,7 @@ class PositionSets(LazyPositions):
         self.forget_lazy()
         self.d_count = 0
         self.d_pool_len = 0
-        self.d_table_size = 64
+        self.d_table_size = 256
         self.d_table = grow_int(drop_int(self.d_table), self.d_table_size)
         if not self.d_table:
             out_of_memory()

@@ -148,7 +148,7 @@ class Stacks(Dets):
         self.un_len = 0
         self.mn_len = 0
         self.guards.n_todo = 0
-        self.n_table_size = 256
+        self.n_table_size = 1024
         self.n_table = grow_int(drop_int(self.n_table), self.n_table_size)
         if not self.n_table:
             out_of_memory()
