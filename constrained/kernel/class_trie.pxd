@@ -17,7 +17,6 @@ cdef class ClassTrie:
     cdef int* parent
     cdef int* byte
     cdef int* child_off
-    cdef int* child
     cdef int* group_off
     cdef int* group
     cdef int* group_at
@@ -28,5 +27,5 @@ cdef class ClassTrie:
     cdef bint _number(self, TokenTrie trie) noexcept nogil
     cdef int _new(self, int parent, int b) noexcept nogil
     cdef int _find(self, int key, int b) noexcept nogil
-    cdef bint _list_children(self) noexcept nogil
+    cdef bint _list_children(self, TokenTrie trie) noexcept nogil
     cdef bint _sort_tokens(self, TokenTrie trie) noexcept nogil

@@ -3,10 +3,11 @@
 
 Paths that differ only within byte classes fall together: through the partition of a JSON string or an identifier,
 270,000 nodes become some hundreds to some ten thousands (other scripts' characters), so that one step of an
-automaton serves many tokens. Class node 0 is the root; a parent has a smaller number than its children:
+automaton serves many tokens. Class node 0 is the root; nodes are numbered level by level, the children of one in a row,
+so that who reads the trie from the root goes through the arrays from left to right:
 
     parent[c], byte[c]        the parent, and a byte of the class that leads here
-    child[child_off[c]:]      the children
+    child_off[c]              the first child; the next node's first child is behind the last
     group[group_off[c]:]      the tokens that end here, in the order of the trie, and in ``group_at`` their places in
                               ``TokenTrie.tk_node``: those below one trie node are a run, found by binary search
     dense[c]                  which of ``rows`` is the group as a row of bits, if it is large; else -1
@@ -59,7 +60,6 @@ class ClassTrie:
             free(self.parent)
             free(self.byte)
             free(self.child_off)
-            free(self.child)
             free(self.group_off)
             free(self.group)
             free(self.group_at)
@@ -73,7 +73,7 @@ class ClassTrie:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
-            self.parent = self.byte = self.child_off = self.child = self.where = None
+            self.parent = self.byte = self.child_off = self.where = None
             self.cls = self.slots = None
             self.n = self.cap = self.size = 0
             self.group_off = self.group = self.group_at = self.dense = self.rows = None
@@ -89,7 +89,7 @@ class ClassTrie:
         for i in range(256):
             self.cls[i] = text[i]
         with cython.nogil:
-            i = self._number(trie) and self._list_children() and self._sort_tokens(trie)
+            i = self._number(trie) and self._list_children(trie) and self._sort_tokens(trie)
         if not i:
             raise MemoryError
 
@@ -285,22 +285,63 @@ class ClassTrie:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def _list_children(self) -> cython.bint:
+    def _list_children(self, trie: TokenTrie) -> cython.bint:
+        """Number the nodes anew. False: out of memory."""
         n: cython.int = self.n
         c: cython.int
-        self.child_off = grow_int(self.child_off, n + 2)
-        self.child = grow_int(self.child, n)
-        if not (self.child_off and self.child):
+        i: cython.int
+        j: cython.int
+        m: cython.int = 1
+        none: cython.p_int = cython.NULL if cython.compiled else None
+        off: cython.p_int = grow_int(none, n + 2)
+        child: cython.p_int = grow_int(none, n)
+        order: cython.p_int = grow_int(none, n)
+        new: cython.p_int = grow_int(none, n)
+        parent: cython.p_int = grow_int(none, n)
+        byte: cython.p_int = grow_int(none, n)
+        where: cython.p_int = self.where
+        if not (off and child and order and new and parent and byte):
             return False
         for c in range(n + 2):
-            self.child_off[c] = 0
+            off[c] = 0
         for c in range(1, n):
-            self.child_off[self.parent[c] + 2] += 1
+            off[self.parent[c] + 2] += 1
         for c in range(n + 1):
-            self.child_off[c + 1] += self.child_off[c]
+            off[c + 1] += off[c]
         for c in range(1, n):
-            self.child[self.child_off[self.parent[c] + 1]] = c
-            self.child_off[self.parent[c] + 1] += 1
+            i = self.parent[c] + 1
+            child[off[i]] = c
+            off[i] += 1
+        order[0] = 0
+        for i in range(n):
+            c = order[i]
+            new[c] = i
+            for j in range(off[c], off[c + 1]):
+                order[m] = child[j]
+                m += 1
+        parent[0] = -1
+        byte[0] = 0
+        for i in range(1, n):
+            c = order[i]
+            parent[i] = new[self.parent[c]]
+            byte[i] = self.byte[c]
+        for i in range(trie.n_nodes):
+            where[i] = new[where[i]]
+        for i in range(n):
+            child[i] = off[order[i] + 1] - off[order[i]]
+        off[0] = 1
+        for i in range(n):
+            off[i + 1] = off[i] + child[i]
+        if cython.compiled:
+            free(self.parent)
+            free(self.byte)
+            free(child)
+            free(order)
+            free(new)
+        self.parent = parent
+        self.byte = byte
+        self.child_off = off
+        self.cap = n
         return True
 
     @cython.cfunc
@@ -357,7 +398,7 @@ class ClassTrie:
                 for i in range(off[c], off[c + 1]):
                     k = group[i]
                     self.rows[m + (k >> 5)] |= cython.cast(cython.uint, 1) << (k & 31)
-        self.bytes_held = 4 * (6 * cython.cast(cython.longlong, n) + trie.n_nodes + 2 * trie.n_tk + size)
+        self.bytes_held = 4 * (5 * cython.cast(cython.longlong, n) + trie.n_nodes + 2 * trie.n_tk + size)
         return True
 
     def memory(self):

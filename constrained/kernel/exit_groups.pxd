@@ -1,8 +1,7 @@
 cimport cython
 
 from constrained.kernel.automaton cimport Automaton
-from constrained.kernel.hashing cimport bit, mix, sort_ints
-from constrained.kernel.memory cimport grow_int
+from constrained.kernel.hole_regions cimport HoleRegions
 from constrained.kernel.token_trie cimport TokenTrie
 
 cdef class ExitGroups
@@ -12,6 +11,7 @@ cdef int ROOT_GROUP
 cdef class ExitGroups:
     cdef Automaton a
     cdef TokenTrie t
+    cdef HoleRegions r
     cdef int n
     cdef int cap
     cdef int pool_len
@@ -25,6 +25,11 @@ cdef class ExitGroups:
     cdef int aside_cap
     cdef int n_bars
     cdef int bar_cap
+    cdef int n_found
+    cdef int found_cap
+    cdef int n_marks
+    cdef int at
+    cdef bint marked
     cdef int* g_off
     cdef int* g_len
     cdef int* pool
@@ -34,8 +39,11 @@ cdef class ExitGroups:
     cdef int* bars
     cdef int* count
     cdef int* aside
+    cdef int* found
+    cdef int* start
+    cdef int* stop
+    cdef unsigned int* marks
     cdef int forget(self) except -1 nogil
-    cdef int _out_of_memory(self) except -1 nogil
     cdef int _enter(self, int length) except -1 nogil
     cdef void begin(self) noexcept nogil
     cdef int add_node(self, int x) except -1 nogil
@@ -46,6 +54,13 @@ cdef class ExitGroups:
     cdef bint is_barred(self, int at, int e, int x) noexcept nogil
     cdef int _sorted_once(self, int* a, int n) noexcept nogil
     cdef int finish(self) except -1 nogil
+    cdef int mark(self) except -1 nogil
+    cdef int _finish_marked(self) except -1 nogil
+    cdef int _need_pool(self, int more) except -1 nogil
+    cdef int _finish_exits(self, int length) except -1 nogil
+    cdef void open(self, int g) noexcept nogil
+    cdef int behind(self, int b) except -1 nogil
+    cdef int _need_found(self, int more) except -1 nogil
     cdef int _intern(self, int length) except -1 nogil
     cdef unsigned long long _hash(self, int at, int length) noexcept nogil
     cdef bint meets(self, int g, int* bits) noexcept nogil

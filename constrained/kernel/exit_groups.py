@@ -2,18 +2,19 @@
 """Places in the token trie where something has ended within a token and what is below it on the stack goes on.
 
 A *group* is a set of such places, interned, so that what goes on from them is found once for each (group, what goes
-on). A place is known by the trie nodes one byte behind it:
+on). A place is known by the trie nodes one byte behind it, many places by a bit each:
 
-    g_off[g]    in ``pool``: eight words of bits of the automaton's byte classes that lead on (all, where there are
-                exits); how many bytes b; for each its value and the end of its nodes; how many exits
-                e; the nodes, by byte and in order; the exits (see ``hole_regions``), whose nodes are asked for
-                by byte when they are needed; how many bars; the bars: (exit, lo, hi), trie nodes behind
-                the exit that do not belong to the group
+    g_off[g]    in ``pool``: eight words of bits of the automaton's byte classes that lead on (all, where they are not
+                known); how many bytes b lead on, or MARKED; how many exits; where the exits begin;
+                for each byte its value and the end of its nodes, then the nodes, by byte and in order;
+                or, MARKED, a bit for each trie node that is a place;
+                the exits (see ``hole_regions``), whose nodes are asked for by byte when they are needed;
+                how many bars; the bars: (exit, lo, hi), trie nodes behind the exit that do not belong to the group
 
 Group 0 is empty, group 1 the root of the trie. Where guards are pending at a place, what is below goes on under their
 pending id: such places are set aside (``aside``: pending id, trie node or ``~exit``) and make groups of their own.
 
-Cost: 2 ns a trie node behind a place.
+Cost: 2 ns a trie node behind a place; of many places 1 ns each, and 1 ns for each trie node with the byte asked for.
 """
 
 from __future__ import annotations
@@ -26,16 +27,20 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.hashing import bit, mix, sort_ints
-    from cython.cimports.constrained.kernel.memory import grow_int
+    from cython.cimports.constrained.kernel.hole_regions import HoleRegions
+    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, grow_uint, out_of_memory
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.automaton import Automaton
     from constrained.kernel.hashing import bit, mix, sort_ints
-    from constrained.kernel.memory import grow_int
+    from constrained.kernel.hole_regions import HoleRegions
+    from constrained.kernel.memory import drop_int, grow_int, grow_uint, out_of_memory
     from constrained.kernel.token_trie import TokenTrie
 
 ROOT_GROUP = cython.declare(cython.int, 1)
+MARKED = cython.declare(cython.int, -1)
+MANY_PLACES = cython.declare(cython.int, 4096)
 
 
 @cython.final
@@ -43,39 +48,49 @@ ROOT_GROUP = cython.declare(cython.int, 1)
 class ExitGroups:
     """See the module docstring.
 
-    ``begin``, then ``add_node``, ``add_exit`` and ``set_aside`` in any order, then ``finish``; then ``finish`` once
-    more for each pending id of ``next_pending``.
+    ``begin``, then ``add_node``, ``mark``, ``add_exit`` and ``set_aside`` in any order, then ``finish``; then
+    ``finish`` once more for each pending id of ``next_pending``. ``open`` a group, then ``behind`` for each byte.
     """
 
     if cython.compiled:
 
         def __dealloc__(self):
-            free(self.g_off)
-            free(self.g_len)
-            free(self.pool)
-            free(self.table)
-            free(self.nodes)
-            free(self.exits)
-            free(self.bars)
-            free(self.count)
-            free(self.aside)
+            drop_int(self.g_off)
+            drop_int(self.g_len)
+            drop_int(self.pool)
+            drop_int(self.table)
+            drop_int(self.nodes)
+            drop_int(self.exits)
+            drop_int(self.bars)
+            drop_int(self.count)
+            drop_int(self.aside)
+            drop_int(self.found)
+            drop_int(self.start)
+            drop_int(self.stop)
+            free(self.marks)
 
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
             for name in ("n", "cap", "pool_len", "pool_cap", "table_size", "n_nodes", "node_cap", "n_exits",
-                         "exit_cap", "n_bars", "bar_cap", "n_aside", "aside_cap"):
+                         "exit_cap", "n_bars", "bar_cap", "n_aside", "aside_cap", "n_found", "found_cap", "at",
+                         "marked"):
                 setattr(self, name, 0)
-            for name in ("g_off", "g_len", "pool", "table", "nodes", "exits", "bars", "count", "aside"):
+            for name in ("g_off", "g_len", "pool", "table", "nodes", "exits", "bars", "count", "aside", "found",
+                         "start", "stop", "marks"):
                 setattr(self, name, None)
             return self
 
-    def __init__(self, automaton: Automaton, trie: TokenTrie):
+    def __init__(self, automaton: Automaton, trie: TokenTrie, regions: HoleRegions):
         self.a = automaton
         self.t = trie
+        self.r = regions
+        self.n_marks = (trie.n_nodes + 31) // 32
         self.count = grow_int(self.count, 257)
-        if not self.count:
+        self.start = grow_int(self.start, 256)
+        self.stop = grow_int(self.stop, 256)
+        if not (self.count and self.start and self.stop):
             raise MemoryError
         self.forget()
 
@@ -90,19 +105,12 @@ class ExitGroups:
         self.table_size = 64
         self.table = grow_int(self.table, self.table_size)
         if not self.table:
-            self._out_of_memory()
+            out_of_memory()
         for i in range(self.table_size):
             self.table[i] = -1
         self._enter(0)
         self._enter(0)
         return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _out_of_memory(self) -> cython.int:
-        with cython.gil:
-            raise MemoryError("the groups of exits could not grow")
 
     @cython.cfunc
     @cython.nogil
@@ -114,7 +122,7 @@ class ExitGroups:
             self.g_off = grow_int(self.g_off, self.cap)
             self.g_len = grow_int(self.g_len, self.cap)
             if not (self.g_off and self.g_len):
-                self._out_of_memory()
+                out_of_memory()
         self.g_off[self.n] = self.pool_len
         self.g_len[self.n] = length
         self.pool_len += length
@@ -125,6 +133,11 @@ class ExitGroups:
     @cython.nogil
     @cython.exceptval(check=False)
     def begin(self) -> cython.void:
+        i: cython.int
+        if self.marked:  # an exception has left some
+            for i in range(self.n_marks):
+                self.marks[i] = 0
+        self.marked = False
         self.n_nodes = 0
         self.n_exits = 0
         self.n_aside = 0
@@ -139,9 +152,24 @@ class ExitGroups:
             self.node_cap = 256 if self.node_cap == 0 else self.node_cap * 2
             self.nodes = grow_int(self.nodes, self.node_cap)
             if not self.nodes:
-                self._out_of_memory()
+                out_of_memory()
         self.nodes[self.n_nodes] = x
         self.n_nodes += 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def mark(self) -> cython.int:
+        """``marks`` may be set from now on: a bit for each trie node; one with nothing behind it does no harm."""
+        i: cython.int
+        if not self.marks:
+            self.marks = grow_uint(self.marks, self.n_marks + 1)
+            if not self.marks:
+                out_of_memory()
+            for i in range(self.n_marks + 1):
+                self.marks[i] = 0
+        self.marked = True
         return 0
 
     @cython.cfunc
@@ -165,7 +193,7 @@ class ExitGroups:
             self.exit_cap = 16 if self.exit_cap == 0 else self.exit_cap * 2
             self.exits = grow_int(self.exits, self.exit_cap)
             if not self.exits:
-                self._out_of_memory()
+                out_of_memory()
         self.exits[self.n_exits] = e
         self.n_exits += 1
         return 1
@@ -179,7 +207,7 @@ class ExitGroups:
             self.bar_cap = 16 if self.bar_cap == 0 else self.bar_cap * 2
             self.bars = grow_int(self.bars, 3 * self.bar_cap)
             if not self.bars:
-                self._out_of_memory()
+                out_of_memory()
         self.bars[3 * self.n_bars] = e
         self.bars[3 * self.n_bars + 1] = lo
         self.bars[3 * self.n_bars + 2] = hi
@@ -195,7 +223,7 @@ class ExitGroups:
             self.aside_cap = 64 if self.aside_cap == 0 else self.aside_cap * 2
             self.aside = grow_int(self.aside, 2 * self.aside_cap)
             if not self.aside:
-                self._out_of_memory()
+                out_of_memory()
         self.aside[2 * self.n_aside] = c
         self.aside[2 * self.n_aside + 1] = x
         self.n_aside += 1
@@ -273,6 +301,8 @@ class ExitGroups:
         kinds: cython.int = 0
         word: cython.p_int = self.t.word
         end: cython.p_int = self.t.end
+        if self.marked or self.n_nodes > MANY_PLACES:
+            return self._finish_marked()
         self.n_nodes = self._sorted_once(self.nodes, self.n_nodes)
         self.n_exits = self._sorted_once(self.exits, self.n_exits)
         if self.n_nodes == 0 and self.n_exits == 0:
@@ -290,18 +320,14 @@ class ExitGroups:
                 total += 1
                 c = end[c]
         at = self.pool_len
-        k = 11 + 2 * kinds + total + self.n_exits + 3 * self.n_bars
-        if at + k > self.pool_cap:
-            self.pool_cap = 2 * (at + k) + 256
-            self.pool = grow_int(self.pool, self.pool_cap)
-            if not self.pool:
-                self._out_of_memory()
+        self._need_pool(12 + 2 * kinds + total + self.n_exits + 3 * self.n_bars)
         for i in range(8):
             self.pool[at + i] = -1 if self.n_exits else 0
         self.pool[at + 8] = kinds
-        self.pool[at + 9 + 2 * kinds] = self.n_exits
-        at += 9
-        x = at + 1 + 2 * kinds - self.pool_len  # where nodes begin, from the group's beginning
+        self.pool[at + 9] = self.n_exits
+        self.pool[at + 10] = 11 + 2 * kinds + total
+        at += 11
+        x = 11 + 2 * kinds  # where nodes begin, from the group's beginning
         for i in range(256):
             if self.count[i]:
                 c = self.a.cls[i]
@@ -321,14 +347,136 @@ class ExitGroups:
                 self.pool[at + self.count[k]] = c
                 self.count[k] += 1
                 c = end[c]
-        at = self.pool_len + 10 + 2 * kinds + total
+        return self._finish_exits(11 + 2 * kinds + total)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _finish_marked(self) -> cython.int:
+        """The same of many places."""
+        i: cython.int
+        x: cython.int
+        at: cython.int = self.pool_len
+        some: cython.uint = 0
+        self.mark()
+        for i in range(self.n_nodes):
+            x = self.nodes[i]
+            self.marks[x >> 5] |= cython.cast(cython.uint, 1) << (x & 31)
+        self._need_pool(12 + self.n_marks + self.n_exits + 3 * self.n_bars)
+        for i in range(8):
+            self.pool[at + i] = -1
+        self.pool[at + 8] = MARKED
+        self.pool[at + 10] = 11 + self.n_marks
+        at += 11
+        for i in range(self.n_marks):
+            some |= self.marks[i]
+            self.pool[at + i] = cython.cast(cython.int, self.marks[i])
+            self.marks[i] = 0
+        self.marked = False
+        self.n_exits = self._sorted_once(self.exits, self.n_exits)
+        self.pool[at - 2] = self.n_exits
+        if some == 0 and self.n_exits == 0:
+            return 0
+        return self._finish_exits(11 + self.n_marks)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _need_pool(self, more: cython.int) -> cython.int:
+        if self.pool_len + more > self.pool_cap:
+            self.pool_cap = 2 * (self.pool_len + more) + 256
+            self.pool = grow_int(self.pool, self.pool_cap)
+            if not self.pool:
+                out_of_memory()
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _finish_exits(self, length: cython.int) -> cython.int:
+        """Exits and bars of the group in the making, ``length`` ints of which are written."""
+        i: cython.int
+        at: cython.int = self.pool_len + length
         for i in range(self.n_exits):
             self.pool[at + i] = self.exits[i]
         at += self.n_exits
         self.pool[at] = self.n_bars
         for i in range(3 * self.n_bars):
             self.pool[at + 1 + i] = self.bars[i]
-        return self._intern(11 + 2 * kinds + total + self.n_exits + 3 * self.n_bars)
+        return self._intern(length + 1 + self.n_exits + 3 * self.n_bars)
+
+    # ---- what is behind ------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def open(self, g: cython.int) -> cython.void:
+        """Group ``g`` (2 and up) is the one that ``behind`` is about."""
+        i: cython.int
+        b: cython.int
+        at: cython.int = self.g_off[g]
+        kinds: cython.int = self.pool[at + 8]
+        lo: cython.int = at + 11 + 2 * kinds
+        self.at = at
+        for i in range(256):
+            self.start[i] = 0
+            self.stop[i] = 0
+        for i in range(kinds):
+            b = self.pool[at + 11 + 2 * i]
+            self.start[b] = lo
+            lo = at + self.pool[at + 12 + 2 * i]
+            self.stop[b] = lo
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def behind(self, b: cython.int) -> cython.int:
+        """The trie nodes with byte ``b`` right behind the open group's places are ``found``; returns how many."""
+        i: cython.int
+        x: cython.int
+        at: cython.int = self.at
+        lo: cython.int
+        bars: cython.int
+        nodes: cython.p_int
+        parent: cython.p_int
+        self.n_found = 0
+        self._need_found(self.stop[b] - self.start[b])
+        for i in range(self.start[b], self.stop[b]):
+            self.found[self.n_found] = self.pool[i]
+            self.n_found += 1
+        if self.pool[at + 8] == MARKED:
+            parent = self.t.parent
+            self._need_found(self.t.byte_off[b + 1] - self.t.byte_off[b])
+            for i in range(self.t.byte_off[b], self.t.byte_off[b + 1]):
+                x = parent[self.t.by_byte[i]]
+                if (self.pool[at + 11 + (x >> 5)] >> (x & 31)) & 1:
+                    self.found[self.n_found] = self.t.by_byte[i]
+                    self.n_found += 1
+        lo = at + self.pool[at + 10]
+        bars = lo + self.pool[at + 9]
+        while lo < bars:
+            i = self.r.exit_list(self.pool[lo], b)
+            nodes = self.r.xl[i]
+            self._need_found(self.r.xl_len[2 * i + 1] - self.r.xl_len[2 * i])
+            for x in range(self.r.xl_len[2 * i], self.r.xl_len[2 * i + 1]):
+                if self.pool[bars] == 0 or not self.is_barred(bars, self.pool[lo], nodes[x]):
+                    self.found[self.n_found] = nodes[x]
+                    self.n_found += 1
+            lo += 1
+        return self.n_found
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _need_found(self, more: cython.int) -> cython.int:
+        if self.n_found + more > self.found_cap:
+            self.found_cap = 2 * (self.n_found + more) + 64
+            self.found = grow_int(self.found, self.found_cap)
+            if not self.found:
+                out_of_memory()
+        return 0
+
+    # ---- interning -----------------------------------------------------------------------------------
 
     @cython.cfunc
     @cython.nogil
@@ -353,7 +501,7 @@ class ExitGroups:
             self.table_size = self.table_size * 2
             self.table = grow_int(self.table, self.table_size)
             if not self.table:
-                self._out_of_memory()
+                out_of_memory()
             for i in range(self.table_size):
                 self.table[i] = -1
             for j in range(2, self.n):

@@ -46,6 +46,9 @@ cdef class HoleRegions:
     cdef int* rg_off
     cdef int* rg_first
     cdef int* rg_number
+    cdef int* kinds
+    cdef int* rg_size
+    cdef int* rg_large
     cdef int* w_exit
     cdef int* w_nexit
     cdef int* x_v
@@ -62,6 +65,7 @@ cdef class HoleRegions:
     cdef int forget(self) except -1
     cdef int _out_of_memory(self) except -1 nogil
     cdef int wide_of(self, int u, int region, int x) except -1 nogil
+    cdef bint is_walked(self, int u, int region, int x) except -1 nogil
     cdef int clamp(self, int loop, int c) noexcept nogil
     cdef int hole_node(self, int d, int c) except -1 nogil
     cdef int exit_list(self, int e, int b) except -1 nogil
@@ -75,6 +79,7 @@ cdef class HoleRegions:
     cdef int _find_tokens(self, int w, int u, int region, int x) except -1 nogil
     cdef int _make_own(self, int region, int x) except -1
     cdef int _run_own(self, RegionTokens one, int u, int region) except -1 nogil
+    cdef int _open_state(self, int t, int region, int stride) except -1 nogil
     cdef int _recall(self, RegionTokens one) except -1 nogil
     cdef int _new_wide(self) except -1 nogil
     cdef int _locate(self, int w, int region, int x) except -1 nogil

@@ -47,6 +47,7 @@ FAR_COUNT_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
 BETWEEN_ROUNDS = cython.declare(cython.int, 1 << 24)
 BUDGET = cython.declare(cython.int, -5)
 MAX_CELLS = cython.declare(cython.int, 2048)
+LARGE_TRIE = cython.declare(cython.int, 40_000)
 MANY_ROUNDS = cython.declare(cython.int, 1 << 24)
 
 
@@ -66,6 +67,9 @@ class HoleRegions:
             free(self.rg_off)
             free(self.rg_first)
             free(self.rg_number)
+            free(self.kinds)
+            free(self.rg_size)
+            free(self.rg_large)
             free(self.w_exit)
             free(self.w_nexit)
             free(self.x_v)
@@ -129,6 +133,33 @@ class HoleRegions:
         """The wide of hole node ``u`` in ``region`` below trie node ``x``."""
         w: cython.int = self.a.memo.get(16 + 5 * self.age, u, x)
         return w if w != -2 else self._build_wide(u, region, x)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def is_walked(self, u: cython.int, region: cython.int, x: cython.int) -> cython.bint:
+        """Whether the trie itself is to be walked from uncounted hole node ``u``, below trie node ``x``.
+
+        That is cheaper for a large automaton on a large class trie, and where one would be built and hardly used again.
+        """
+        worth: cython.bint
+        if self.a.memo.get(16 + 5 * self.age, u, x) != -2:
+            return False
+        if self.rg_size[region] <= 0:
+            with cython.gil:
+                self.rg_size[region] = self.tables.nodes_at_hand(self.rg_number[region])
+        if self.rg_size[region] != 0 and self.rg_size[region] < LARGE_TRIE:
+            return False
+        if not self.rg_large[region] and (self.rg_size[region] != 0 or x == 0):
+            if not self._explore(u, region):
+                self.rg_large[region] = 1
+            elif self.rg_size[region] != 0:
+                return False
+            else:
+                with cython.gil:
+                    worth = self.tables.is_worth_it(self.rg_number[region])
+                return not worth
+        return True
 
     @cython.cfunc
     @cython.nogil
@@ -202,11 +233,15 @@ class HoleRegions:
         text: cython.p_const_uchar
         self.rg_off = grow_int(self.rg_off, self.n_regions + 1)
         self.rg_number = grow_int(self.rg_number, self.n_regions + 1)
-        if not (self.rg_off and self.rg_number):
+        self.rg_size = grow_int(self.rg_size, self.n_regions + 1)
+        self.rg_large = grow_int(self.rg_large, self.n_regions + 1)
+        if not (self.rg_off and self.rg_number and self.rg_size and self.rg_large):
             raise MemoryError
         for i in range(self.n_regions):
             self.rg_off[i] = at
             self.rg_number[i] = 0
+            self.rg_size[i] = -1  # asked for when it matters
+            self.rg_large[i] = 0
             if not self.regions[i]:
                 continue
             self.rg_number[i] = self.tables.partition_number(self.regions[i])
@@ -391,13 +426,21 @@ class HoleRegions:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _make_own(self, region: cython.int, x: cython.int) -> cython.int:
-        """A ``RegionTokens`` that is not shared, still empty, at the end of ``p_tokens``."""
+        """A ``RegionTokens`` that is not shared, still empty, at the end of ``p_tokens``; ``kinds`` of its bytes."""
+        i: cython.int
+        partition: bytes = self.tables.partitions[self.rg_number[region]]
+        text: cython.p_const_uchar = partition
         one: RegionTokens = RegionTokens(self.t, self.tables.class_trie(self.t, self.rg_number[region]), x)
         if self.p_len >= self.p_cap:
             self.p_cap = 16 if self.p_cap == 0 else self.p_cap * 2
             self.p_tokens = grow_pointers(self.p_tokens, self.p_cap)
             if not self.p_tokens:
                 raise MemoryError
+        self.kinds = grow_int(self.kinds, 256)
+        if not self.kinds:
+            raise MemoryError
+        for i in range(256):
+            self.kinds[i] = text[i]
         self.kept.append(one)
         if cython.compiled:
             self.p_tokens[self.p_len] = cython.cast(cython.p_void, one)
@@ -409,43 +452,67 @@ class HoleRegions:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _run_own(self, one: RegionTokens, u: cython.int, region: cython.int) -> cython.int:
-        """Read the class trie with the automaton itself; ``tb`` has two ints for each state that is met."""
+        """Read the class trie with the automaton itself, whose table is filled as states are met.
+
+        In ``tb`` for each state, numbered from 1: the two ints of ``_describe``, then the state after a byte of each
+        class, -1 while it is unknown.
+        """
         i: cython.int = 0
         j: cython.int
         c: cython.int
+        n: cython.int
         t: cython.int
-        row: cython.int
+        at: cython.int
         rounds: cython.int
         count: cython.int = 1
+        stride: cython.int = 2 + self.rg_off[region + 1] - self.rg_off[region]
+        kinds: cython.p_int = self.kinds
+        child_off: cython.p_int = one.classes.child_off
+        byte: cython.p_int = one.classes.byte
+        al_c: cython.p_int
+        al_need: cython.p_int
+        al_rounds: cython.p_int
         self.counted = True
         self.n_ways = 0
         self.tb_len = 0
         self.numbering += 1
         self._number(u, 0)
-        self._describe(u, region)
+        self._open_state(u, region, stride)
         if not one.add(one.classes.where[one.root], 1, 0, 0):
             self._out_of_memory()
         # al_need is the state's number while the list grows
         while i < one.n_alive:
-            row = self.tb[2 * one.al_need[i] - 1]
+            at = (one.al_need[i] - 1) * stride
+            if self.tb[at + 1] == 0:
+                i += 1
+                continue
             rounds = one.al_rounds[i]
             c = one.al_c[i]
             i += 1
-            if row == 0:
-                continue
-            for j in range(one.classes.child_off[c], one.classes.child_off[c + 1]):
-                c = one.classes.child[j]
-                t = self.a.step(row, self.a.cls[one.classes.byte[c]])
-                if t == 0:
-                    continue
-                t = self._number(self.a.row_node[t // self.a.n_classes], count)
-                if t > count:
-                    count = t
-                    self._describe(self.st_node[t - 1], region)
-                if not one.add(c, t, 0, rounds + (1 if self.tb[2 * t - 2] & BETWEEN_ROUNDS else 0)):
-                    self._out_of_memory()
+            n = one.n_alive
+            if not one.room(child_off[c + 1] - child_off[c]):
+                self._out_of_memory()
+            al_c = one.al_c
+            al_need = one.al_need
+            al_rounds = one.al_rounds
+            for j in range(child_off[c], child_off[c + 1]):
+                t = self.tb[at + 2 + kinds[byte[j]]]
+                if t < 0:
+                    t = self.a.step(self.tb[at + 1], self.a.cls[byte[j]])
+                    if t != 0:
+                        t = self._number(self.a.row_node[t // self.a.n_classes], count)
+                        if t > count:
+                            count = t
+                            self._open_state(self.st_node[t - 1], region, stride)
+                    self.tb[at + 2 + kinds[byte[j]]] = t
+                if t != 0:
+                    al_c[n] = j
+                    al_need[n] = t
+                    al_rounds[n] = rounds + (1 if self.tb[(t - 1) * stride] & BETWEEN_ROUNDS else 0)
+                    n += 1
+            one.n_alive = n
         for i in range(one.n_alive):
-            t = self.tb[2 * one.al_need[i] - 2]
+            t = self.tb[(one.al_need[i] - 1) * stride]
             one.al_need[i] = one.al_rounds[i] + (0 if t & BETWEEN_ROUNDS else 1)
             one.al_way[i] = t & (BETWEEN_ROUNDS - 1)
         one.counted = self.counted
@@ -455,6 +522,19 @@ class HoleRegions:
             self._out_of_memory()
         for i in range(self.n_ways):
             one.ways[i] = self.ways[i]
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _open_state(self, t: cython.int, region: cython.int, stride: cython.int) -> cython.int:
+        """Append hole node ``t`` to the table of ``_run_own``."""
+        end: cython.int = self.tb_len + stride
+        self._need_numbers(0, end)
+        self._describe(t, region)
+        while self.tb_len < end:
+            self.tb[self.tb_len] = -1
+            self.tb_len += 1
         return 0
 
     @cython.cfunc
@@ -577,6 +657,7 @@ age n_regions nu_cap st_cap numbering tb_len tb_cap n_ways w_len w_cap x_len x_c
 p_cap counted
 """.split()
 _POINTERS = """
-nu nu_gen st_node ways tb rg_off rg_first rg_number w_exit w_nexit x_v x_w x_way x_least x_most xl_len w_row xl
+nu nu_gen st_node ways tb rg_off rg_first rg_number kinds rg_size rg_large
+w_exit w_nexit x_v x_w x_way x_least x_most xl_len w_row xl
 w_tokens p_tokens
 """.split()

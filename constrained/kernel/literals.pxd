@@ -3,14 +3,12 @@ cimport cython
 from constrained.kernel.automaton cimport Automaton
 from constrained.kernel.exit_groups cimport ExitGroups
 from constrained.kernel.found_tokens cimport FoundTokens
-from constrained.kernel.hole_regions cimport HoleRegions
 from constrained.kernel.token_trie cimport TokenTrie
 
 @cython.final
 cdef class Literals:
     cdef Automaton a
     cdef TokenTrie t
-    cdef HoleRegions r
     cdef ExitGroups groups
     cdef int n_places
     cdef int place_cap

@@ -20,7 +20,6 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
     from cython.cimports.constrained.kernel.found_tokens import FoundTokens
-    from cython.cimports.constrained.kernel.hole_regions import HoleRegions
     from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory
     from cython.cimports.constrained.kernel.stacks import HOLE_NODE
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
@@ -28,7 +27,6 @@ else:
     from constrained.kernel.automaton import Automaton
     from constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
     from constrained.kernel.found_tokens import FoundTokens
-    from constrained.kernel.hole_regions import HoleRegions
     from constrained.kernel.memory import drop_int, grow_int, out_of_memory
     from constrained.kernel.stacks import HOLE_NODE
     from constrained.kernel.token_trie import TokenTrie
@@ -57,10 +55,9 @@ class Literals:
                 setattr(self, name, None)
             return self
 
-    def __init__(self, automaton: Automaton, trie: TokenTrie, regions: HoleRegions, groups: ExitGroups):
+    def __init__(self, automaton: Automaton, trie: TokenTrie, groups: ExitGroups):
         self.a = automaton
         self.t = trie
-        self.r = regions
         self.groups = groups
 
     @cython.cfunc
@@ -138,8 +135,6 @@ class Literals:
         n: cython.int
         c: cython.int
         at: cython.int
-        lo: cython.int
-        nodes: cython.p_int
         self.n_places = 0
         for i in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d]):
             p = self.a.d_pool[i]
@@ -150,24 +145,9 @@ class Literals:
             if c != 0:
                 self._add_place(c, found)
         else:
-            at = self.groups.g_off[g]
-            n = self.groups.pool[at + 8]
-            lo = at + 10 + 2 * n
-            for i in range(n):
-                j = at + self.groups.pool[at + 10 + 2 * i]
-                if self.groups.pool[at + 9 + 2 * i] == b:
-                    while lo < j:
-                        self._add_place(self.groups.pool[lo], found)
-                        lo += 1
-                lo = j
-            at = lo + self.groups.pool[at + 9 + 2 * n]
-            while lo < at:
-                i = self.r.exit_list(self.groups.pool[lo], b)
-                nodes = self.r.xl[i]
-                for j in range(self.r.xl_len[2 * i], self.r.xl_len[2 * i + 1]):
-                    if self.groups.pool[at] == 0 or not self.groups.is_barred(at, self.groups.pool[lo], nodes[j]):
-                        self._add_place(nodes[j], found)
-                lo += 1
+            self.groups.open(g)
+            for i in range(self.groups.behind(b)):
+                self._add_place(self.groups.found[i], found)
         n = 0
         for i in range(self.a.d_off[d], self.a.d_off[d] + self.a.d_len[d]):
             p = self.a.d_pool[i]

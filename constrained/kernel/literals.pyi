@@ -1,9 +1,6 @@
 from constrained.kernel.automaton import Automaton
 from constrained.kernel.exit_groups import ExitGroups
-from constrained.kernel.hole_regions import HoleRegions
 from constrained.kernel.token_trie import TokenTrie
 
 class Literals:
-    def __init__(
-        self, automaton: Automaton, trie: TokenTrie, regions: HoleRegions, groups: ExitGroups
-    ) -> None: ...
+    def __init__(self, automaton: Automaton, trie: TokenTrie, groups: ExitGroups) -> None: ...

@@ -121,7 +121,7 @@ class MaskWalk:
         self.vocab_size = trie.vocab_size
         self.words = trie.words
         self.r = HoleRegions(automaton, trie, regions)
-        self.groups = ExitGroups(automaton, trie)
+        self.groups = ExitGroups(automaton, trie, self.r)
         self.holes = GuardHoles(automaton)
         self.walk = TokenWalk(automaton, trie, self.r, self.groups, max_walk_nodes)
         self.masks = MaskStore(trie.vocab_size)
@@ -174,6 +174,7 @@ class MaskWalk:
         self.groups.forget()
         self.holes.forget()
         self.walk.side.forget()
+        self.walk.lanes.forget()
         self.masks.forget()
         self.of_det_len = 0
         self.rc_used = 0

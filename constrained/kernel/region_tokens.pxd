@@ -49,6 +49,7 @@ cdef class RegionTokens:
     cdef int** lists
     cdef int** stands
     cdef bint add(self, int c, int need, int way, int rounds) noexcept nogil
+    cdef bint room(self, int more) noexcept nogil
     cdef bint run(self, const unsigned char* partition, int n_classes, int* cells, int n_cells) noexcept nogil
     cdef bint finish(self) noexcept nogil
     cdef unsigned int* within(self, TokenTrie trie, int most) noexcept nogil
@@ -70,6 +71,8 @@ cdef class RegionTables:
     cdef object numbers
     cdef object tries
     cdef object uses
+    cdef object finer
+    cdef object walks
     cdef object held
     cdef void** slots
     cdef int size

@@ -121,20 +121,27 @@ class RegionTokens:
     def add(self, c: cython.int, need: cython.int, way: cython.int, rounds: cython.int) -> cython.bint:
         """Append a class node; False when memory is out."""
         i: cython.int = self.n_alive
-        if i >= self.alive_cap:
-            self.alive_cap = 64 if self.alive_cap == 0 else self.alive_cap * 2
-            self.al_c = grow_int(self.al_c, self.alive_cap)
-            self.al_need = grow_int(self.al_need, self.alive_cap)
-            self.al_way = grow_int(self.al_way, self.alive_cap)
-            self.al_rounds = grow_int(self.al_rounds, self.alive_cap)
-            if not (self.al_c and self.al_need and self.al_way and self.al_rounds):
-                return False
+        if not self.room(1):
+            return False
         self.al_c[i] = c
         self.al_need[i] = need
         self.al_way[i] = way
         self.al_rounds[i] = rounds
         self.n_alive = i + 1
         return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def room(self, more: cython.int) -> cython.bint:
+        """Room for so many class nodes more; False when memory is out."""
+        if self.n_alive + more > self.alive_cap:
+            self.alive_cap = 2 * (self.n_alive + more) + 62
+            self.al_c = grow_int(self.al_c, self.alive_cap)
+            self.al_need = grow_int(self.al_need, self.alive_cap)
+            self.al_way = grow_int(self.al_way, self.alive_cap)
+            self.al_rounds = grow_int(self.al_rounds, self.alive_cap)
+        return self.alive_cap == 0 or (self.al_c and self.al_need and self.al_way and self.al_rounds)
 
     @cython.cfunc
     @cython.nogil
@@ -154,8 +161,11 @@ class RegionTokens:
         at: cython.int
         rounds: cython.int
         child_off: cython.p_int = self.classes.child_off
-        child: cython.p_int = self.classes.child
         byte: cython.p_int = self.classes.byte
+        n: cython.int
+        al_c: cython.p_int
+        al_need: cython.p_int
+        al_rounds: cython.p_int
         self.cells = grow_int(self.cells, n_cells + 1)
         if not self.cells or not self.add(self.classes.where[self.root], 1, 0, 0):
             return False
@@ -168,12 +178,20 @@ class RegionTokens:
             rounds = self.al_rounds[i]
             c = self.al_c[i]
             i += 1
+            n = self.n_alive
+            if not self.room(child_off[c + 1] - child_off[c]):
+                return False
+            al_c = self.al_c
+            al_need = self.al_need
+            al_rounds = self.al_rounds
             for j in range(child_off[c], child_off[c + 1]):
-                c = child[j]
-                k = cells[at + partition[byte[c]]]
+                k = cells[at + partition[byte[j]]]
                 if k != 0:
-                    if not self.add(c, k, 0, rounds + (1 if cells[(k - 1) * (n_classes + 1)] & BETWEEN else 0)):
-                        return False
+                    al_c[n] = j
+                    al_need[n] = k
+                    al_rounds[n] = rounds + (1 if cells[(k - 1) * (n_classes + 1)] & BETWEEN else 0)
+                    n += 1
+            self.n_alive = n
         for i in range(self.n_alive):
             k = cells[(self.al_need[i] - 1) * (n_classes + 1)]
             self.al_need[i] = self.al_rounds[i] + (0 if k & BETWEEN else 1)
@@ -634,6 +652,7 @@ def _is_finer(finer: bytes, partition: bytes):
 
 COMMON = _common_partitions()
 FEW_USES = 64
+FEW_WALKS = 3
 
 
 @cython.final
@@ -666,6 +685,8 @@ class RegionTables:
         self.numbers = {}
         self.tries = {}
         self.uses = {}
+        self.finer = {}
+        self.walks = {}
         self._begin()
 
     @cython.cfunc
@@ -704,16 +725,40 @@ class RegionTables:
             uses = self.uses.get(number, 0)
             if uses < FEW_USES:
                 self.uses[number] = uses + 1
-                for i, common in enumerate(COMMON):
-                    if _is_finer(common, self.partitions[number]):
-                        number = -1 - i
-                        found = self.tries.get(number)
-                        break
+                common = self.common_of(number)
+                if common < 0:
+                    number = common
+                    found = self.tries.get(number)
         if found is None:
             built = ClassTrie(trie, COMMON[-1 - number] if number < 0 else self.partitions[number])
             with self.guard:
                 found = self.tries.setdefault(number, built)
         return found
+
+    def common_of(self, number: int):
+        """The number, -1 and down, of the coarsest common partition that is finer; 0 if none is."""
+        found = self.finer.get(number)
+        if found is None:
+            found = 0
+            for i, common in enumerate(COMMON):
+                if _is_finer(common, self.partitions[number]):
+                    found = -1 - i
+                    break
+            self.finer[number] = found
+        return found
+
+    def nodes_at_hand(self, number: int):
+        """The size of the class trie that serves a partition, or 0 where one would have to be built for it alone."""
+        found = self.tries.get(number)
+        if found is not None:
+            return found.shape()[0]
+        return 1 if self.common_of(number) < 0 else 0
+
+    def is_worth_it(self, number: int):
+        """Counts a use of a partition whose class trie is not at hand; True where one ought to be built by now."""
+        with self.guard:
+            self.walks[number] = self.walks.get(number, 0) + 1
+            return self.walks[number] > FEW_WALKS
 
     @cython.cfunc
     @cython.nogil

@@ -7,11 +7,11 @@ and a few exits), those *beside* a region nearly so (``BesideRegion``), and the 
 literal the bytes are followed without states (``Literals``); what comes behind it is a record of its own.
 
     found            the tokens, and the wides whose rows belong to them
-    lanes            where ``used``: marks of more tokens, those of a large walk without a hook
+    lanes            where ``used``: marks of more tokens, those of a large walk
     groups           with ``hook``, for a node over HOLE: where the stacks below go on
     rest             the node over HOLE that goes on where ``literals`` has ended, or 0
 
-Cost: 2-3 ns a trie node; 1.4 in large walks without a hook.
+Cost: 2-3 ns a trie node; 1.4-2 in large walks without guards.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class TokenWalk:
         self.found = FoundTokens(trie, regions)
         self.lanes = WalkLanes(automaton, trie)
         self.side = BesideRegion(automaton, trie, regions)
-        self.literals = Literals(automaton, trie, regions, groups)
+        self.literals = Literals(automaton, trie, groups)
         self.max_walk_nodes = max_walk_nodes
         self.plain = automaton.guard_loop < 0 and not automaton.budgets
         self.small = SMALL_SUBTREE if len(regions.regions) > 1 else SMALL_WITHOUT_REGIONS
@@ -161,45 +161,24 @@ class TokenWalk:
         """Walk from ``node`` behind the places of exit group ``g`` (2 and up)."""
         row: cython.int = self.a.row_of(node)
         at: cython.int = self.groups.g_off[g]
-        kinds: cython.int = self.groups.pool[at + 8]
-        lo: cython.int = at + 10 + 2 * kinds
-        hi: cython.int
         i: cython.int
         j: cython.int
         k: cython.int
         t: cython.int
-        bars: cython.int
-        nodes: cython.p_int
         self._begin(hook)
         for i in range(8):
             self.first[i] = 0
         self.a.first_classes(node, self.first)
-        for i in range(kinds):
-            hi = at + self.groups.pool[at + 10 + 2 * i]
-            k = self.a.cls[self.groups.pool[at + 9 + 2 * i]]
-            if (self.first[k >> 5] >> (k & 31)) & 1:
-                t = self.a.step(row, k)
-                if t != 0:
-                    for j in range(lo, hi):
-                        self._reach(self.groups.pool[j], t)
-            lo = hi
-        hi = lo + self.groups.pool[at + 9 + 2 * kinds]
-        bars = hi
-        while lo < hi:
-            for k in range(self.a.n_classes):
-                if not (self.first[k >> 5] >> (k & 31)) & 1:
-                    continue
-                t = self.a.step(row, k)
-                if t == 0:
-                    continue
-                for i in range(self.class_off[k], self.class_off[k + 1]):
-                    j = self.r.exit_list(self.groups.pool[lo], self.class_bytes[i])
-                    nodes = self.r.xl[j]
-                    for j in range(self.r.xl_len[2 * j], self.r.xl_len[2 * j + 1]):
-                        if self.groups.pool[bars] == 0 or not self.groups.is_barred(
-                                bars, self.groups.pool[lo], nodes[j]):
-                            self._reach(nodes[j], t)
-            lo += 1
+        self.groups.open(g)
+        for k in range(self.a.n_classes):
+            if not (self.first[k >> 5] & self.groups.pool[at + (k >> 5)]) >> (k & 31) & 1:
+                continue
+            t = self.a.step(row, k)
+            if t == 0:
+                continue
+            for i in range(self.class_off[k], self.class_off[k + 1]):
+                for j in range(self.groups.behind(self.class_bytes[i])):
+                    self._reach(self.groups.found[j], t)
         return self._work()
 
     @cython.cfunc
@@ -242,6 +221,16 @@ class TokenWalk:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
+    def _row_stands(self, row: cython.int) -> cython.bint:
+        """``stands`` of the node that a row is of: looked up."""
+        self.lanes.room()
+        if self.lanes.kind[row] == 0:
+            self.lanes.learn(row)
+        return self.lanes.kind[row] == 2
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
     def _tell(self, x: cython.int, node: cython.int) -> cython.int:
         """Tell ``groups`` of trie node ``x``, or exit ``~x``, at which ``node`` stands."""
         i: cython.int
@@ -266,7 +255,7 @@ class TokenWalk:
     def _take(self, x: cython.int, row: cython.int) -> cython.int:
         """Trie node ``x`` has been read and led to ``row``."""
         self.found.add_at(x)
-        if self.hook and self.t.end[x] > x + 1 and self.stands(self.a.row_node[row // self.a.n_classes]):
+        if self.hook and self.t.end[x] > x + 1 and self._row_stands(row):
             self._tell(x, self.a.row_node[row // self.a.n_classes])
         return 0
 
@@ -344,6 +333,7 @@ class TokenWalk:
         rows: cython.p_int = self.a.rows
         path: cython.p_int = self.path
         out: cython.p_int
+        kind: cython.p_uchar
         spare: cython.int = self.t.spare
         hook: cython.bint = self.hook
         n: cython.int = x + 1
@@ -353,6 +343,8 @@ class TokenWalk:
         d: cython.int
         t: cython.int
         self.found.need(hi - x)
+        self.lanes.room()
+        kind = self.lanes.kind
         out = self.found.tk
         path[word[x] >> 8] = row
         while n < hi:
@@ -365,14 +357,19 @@ class TokenWalk:
                     if t < 0:
                         return -1
                     rows = self.a.rows
+                    self.lanes.room()
+                    kind = self.lanes.kind
                 if t == 0:
                     n = end[n]
                     continue
             path[d] = t
             out[m] = token[n]
             m += token[n] != spare
-            if hook and end[n] > n + 1 and self.stands(self.a.row_node[t // self.a.n_classes]):
-                self._tell(n, self.a.row_node[t // self.a.n_classes])
+            if hook and end[n] > n + 1:
+                if kind[t] == 0:
+                    self.lanes.learn(t)
+                if kind[t] == 2:
+                    self._tell(n, self.a.row_node[t // self.a.n_classes])
             n += 1
         self.found.n_tk = m
         return 0
@@ -404,8 +401,12 @@ class TokenWalk:
         if self.visited > self.max_walk_nodes and self.run_nodes > SMALL_SUBTREE:
             with cython.gil:
                 raise WalkLimitReached(self.visited)
-        if self.run_nodes > MANY_NODES and not self.hook:
-            return self.lanes.run(self.run_x, self.run_row, self.n_runs)
+        if self.run_nodes > MANY_NODES and (self.plain or not self.hook):
+            self.lanes.run(self.run_x, self.run_row, self.n_runs, self.hook)
+            if self.hook:
+                self.groups.mark()
+                self.lanes.pack_stood(self.groups.marks)
+            return 0
         for i in range(self.n_runs):
             self.collect(self.run_x[i], self.run_row[i])
         return 0
@@ -448,13 +449,14 @@ class TokenWalk:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _split(self, node: cython.int, x: cython.int) -> cython.bint:
-        """Serve the threads of ``node`` that are in regions; the others become the rest. False: there are none."""
+        """Serve the threads of ``node`` that are in regions; the others become the rest. False: none was served."""
         i: cython.int
         j: cython.int
         at: cython.int
         d: cython.int
         s: cython.int
         found: cython.bint = False
+        served: cython.bint = False
         self.n_rest = 0
         self.a.expand(node)
         for i in range(self.a.n_nexp[node]):
@@ -471,6 +473,7 @@ class TokenWalk:
             at = self.a.n_exp[node] + 5 * i
             d = self.a.exp[at + 2]
             if d > 0:
+                served = True
                 s = self.a.l_region[self.a.d_loop[d]]
                 self._wide(self.r.hole_node(d, self.r.clamp(self.a.d_loop[d], self.a.exp[at + 3])), s,
                            self.a.exp[at + 4], x)
@@ -480,15 +483,20 @@ class TokenWalk:
                 continue
             # how many tokens of a budget are left does not matter within one token
             s = self.a.split_det(self.a.exp[at])
-            if self.a.split[s] != 0 and not self._beside(self.a.split[s], self.a.exp[at + 1], x):
-                self._add_rest(self.a.split[s], self.a.exp[at + 1], 0)
-                s = self.a.split_det(self.a.exp[at])
+            if self.a.split[s] != 0:
+                if self._beside(self.a.split[s], self.a.exp[at + 1], x):
+                    served = True
+                else:
+                    self._add_rest(self.a.split[s], self.a.exp[at + 1], 0)
             for j in range(self.a.split[s + 1]):
                 d = self.a.split[s + 3 + 2 * j]
+                if self.plain and self.r.is_walked(self.r.hole_node(d, 0), self.a.split[s + 2 + 2 * j], x):
+                    self._add_rest(d, self.a.exp[at + 1], 0)
                 # another part of the det may be the one that guards let live
-                if self.a.guard_loop < 0 or lives(self.a, d, 0, self.a.exp[at + 1]):
+                elif self.a.guard_loop < 0 or lives(self.a, d, 0, self.a.exp[at + 1]):
+                    served = True
                     self._wide(self.r.hole_node(d, 0), self.a.split[s + 2 + 2 * j], self.a.exp[at + 1], x)
-        return True
+        return served
 
     @cython.cfunc
     @cython.nogil
@@ -557,7 +565,7 @@ class TokenWalk:
                 t = self.a.step(row, k)
                 if t == 0:
                     continue
-                standing = self.hook and self.stands(self.a.row_node[t // self.a.n_classes])
+                standing = self.hook and self._row_stands(t)
                 for b in range(self.class_off[k], self.class_off[k + 1]):
                     i = self.r.exit_list(e, self.class_bytes[b])
                     nodes = self.r.xl[i]
@@ -585,6 +593,9 @@ class TokenWalk:
         s: cython.int
         base: cython.int
         if q == 0 or (self.hook and self.has_beside):  # groups know one such exit
+            return False
+        s = self.a.split_det(q)
+        if self.r.is_walked(self.r.hole_node(self.a.split[s + 3], 0), self.a.split[s + 2], x):
             return False
         if not self.side.differ(p, q, x):
             self.side.side[p] = 0

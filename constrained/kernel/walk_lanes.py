@@ -4,7 +4,11 @@
 A node waits for its parent's row, which was stored a moment ago; four walks in turn hide that. Whole bytes are stored
 without being read first; ``pack`` makes bits of them.
 
-Cost: 1.4 ns a trie node; ``pack`` some microseconds.
+    marks[token]     1: it can be read
+    stood[x]         with a hook: 1 where what is below HOLE may go on at trie node ``x``
+    kind[row]        what is known of a row: 0 nothing, 1 HOLE is not its node's first element, 2 it is
+
+Cost: 1.4 ns a trie node, 2 with a hook; ``pack`` some microseconds.
 """
 
 from __future__ import annotations
@@ -27,6 +31,8 @@ else:
 
 import sys
 
+HOLE = cython.declare(cython.int, 2)
+
 
 @cython.final
 @cython.cclass
@@ -41,6 +47,8 @@ class WalkLanes:
             drop_int(self.path_c)
             drop_int(self.path_d)
             free(self.marks)
+            free(self.stood)
+            free(self.kind)
 
     else:
 
@@ -66,13 +74,52 @@ class WalkLanes:
         if self.used:
             for i in range(32 * self.t.words):
                 self.marks[i] = 0
+            if self.stood:
+                for i in range(self.t.n_nodes):
+                    self.stood[i] = 0
         self.used = False
 
     @cython.cfunc
     @cython.nogil
+    @cython.exceptval(check=False)
+    def forget(self) -> cython.void:
+        """A new epoch: rows have other numbers."""
+        i: cython.int
+        for i in range(self.kind_cap):
+            self.kind[i] = 0
+
+    @cython.cfunc
+    @cython.nogil
     @cython.exceptval(-1, check=False)
-    def run(self, run_x: cython.p_int, run_row: cython.p_int, n_runs: cython.int) -> cython.int:
-        """Mark the tokens below each trie node ``run_x`` that can be read from row ``run_row``."""
+    def room(self) -> cython.int:
+        """Room in ``kind`` for all rows there are."""
+        i: cython.int = self.kind_cap
+        if i < self.a.rows_len:
+            self.kind_cap = 2 * self.a.rows_len
+            self.kind = _grow_bytes(self.kind, self.kind_cap)
+            if not self.kind:
+                out_of_memory()
+            while i < self.kind_cap:
+                self.kind[i] = 0
+                i += 1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def learn(self, row: cython.int) -> cython.int:
+        """Enter ``kind[row]``. Of a node over HOLE the first element tells: HOLE, or a guard."""
+        node: cython.int = self.a.row_node[row // self.a.n_classes]
+        d: cython.int = self.a.el_d[self.a.n_off[node]] if self.a.n_len[node] > 0 else 0
+        self.kind[row] = 2 if d == HOLE or d == self.a.guard_det else 1
+        return self.kind[row]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def run(self, run_x: cython.p_int, run_row: cython.p_int, n_runs: cython.int, hook: cython.bint) -> cython.int:
+        """Mark the tokens below each trie node ``run_x`` that can be read from row ``run_row``; with ``hook``
+        ``stood``, too. There are no guards."""
         word: cython.p_int = self.t.word
         end: cython.p_int = self.t.end
         token: cython.p_int = self.t.token
@@ -83,6 +130,8 @@ class WalkLanes:
         pc: cython.p_int
         pd: cython.p_int
         marks: cython.p_uchar
+        stood: cython.p_uchar = cython.NULL if cython.compiled else None
+        kind: cython.p_uchar
         q: cython.int = 0
         x: cython.int
         a: cython.int = 0
@@ -101,6 +150,11 @@ class WalkLanes:
         pc = self.path_c
         pd = self.path_d
         marks = self.marks
+        if hook:
+            self._make_stood()
+            stood = self.stood
+        self.room()
+        kind = self.kind
         while q < n_runs:
             x = run_x[q]
             if a >= end_a:
@@ -124,28 +178,30 @@ class WalkLanes:
                 end_d = end[x]
                 q += 1
             while a < end_a and b < end_b and c < end_c and d < end_d:
-                a = _advance(a, word, end, token, cls, rows, pa, marks)
-                b = _advance(b, word, end, token, cls, rows, pb, marks)
-                c = _advance(c, word, end, token, cls, rows, pc, marks)
-                d = _advance(d, word, end, token, cls, rows, pd, marks)
+                a = _advance(a, word, end, token, cls, rows, pa, marks, stood, kind)
+                b = _advance(b, word, end, token, cls, rows, pb, marks, stood, kind)
+                c = _advance(c, word, end, token, cls, rows, pc, marks, stood, kind)
+                d = _advance(d, word, end, token, cls, rows, pd, marks, stood, kind)
                 if (a | b | c | d) < 0:
                     a = self._ready(a, pa)
                     b = self._ready(b, pb)
                     c = self._ready(c, pc)
                     d = self._ready(d, pd)
                     rows = self.a.rows
-        self._finish_lane(a, end_a, pa)
-        self._finish_lane(b, end_b, pb)
-        self._finish_lane(c, end_c, pc)
-        self._finish_lane(d, end_d, pd)
+                    kind = self.kind
+        self._finish_lane(a, end_a, pa, stood)
+        self._finish_lane(b, end_b, pb, stood)
+        self._finish_lane(c, end_c, pc, stood)
+        self._finish_lane(d, end_d, pd, stood)
         return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _finish_lane(self, n: cython.int, hi: cython.int, path: cython.p_int) -> cython.int:
+    def _finish_lane(self, n: cython.int, hi: cython.int, path: cython.p_int, stood: cython.p_uchar) -> cython.int:
         while n < hi:
-            n = _advance(n, self.t.word, self.t.end, self.t.token, self.a.cls, self.a.rows, path, self.marks)
+            n = _advance(n, self.t.word, self.t.end, self.t.token, self.a.cls, self.a.rows, path, self.marks, stood,
+                         self.kind)
             if n < 0:
                 n = self._ready(n, path)
         return 0
@@ -154,12 +210,18 @@ class WalkLanes:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _ready(self, n: cython.int, path: cython.p_int) -> cython.int:
-        """The node to go on with: ``n``, or after ``-1 - n`` from ``_advance`` node ``n``, its row being built now."""
+        """The node to go on with: ``n``, or after ``-1 - n`` from ``_advance`` node ``n``, its row being known now."""
         w: cython.int
+        k: cython.int
         if n < 0:
             n = -1 - n
             w = self.t.word[n]
-            self.a.build(path[(w >> 8) - 1], self.a.cls[w & 255])
+            k = self.a.rows[path[(w >> 8) - 1] + self.a.cls[w & 255]]
+            if k < 0:
+                k = self.a.build(path[(w >> 8) - 1], self.a.cls[w & 255])
+                self.room()
+            if k > 0:
+                self.learn(k)
         return n
 
     @cython.cfunc
@@ -172,10 +234,7 @@ class WalkLanes:
         self.path_b = grow_int(self.path_b, self.t.max_depth + 2)
         self.path_c = grow_int(self.path_c, self.t.max_depth + 2)
         self.path_d = grow_int(self.path_d, self.t.max_depth + 2)
-        if cython.compiled:
-            self.marks = cython.cast(cython.p_uchar, realloc(self.marks, n))
-        else:
-            self.marks = [0] * n
+        self.marks = _grow_bytes(self.marks, n)
         if not (self.path_a and self.path_b and self.path_c and self.path_d and self.marks):
             out_of_memory()
         for i in range(n):
@@ -184,31 +243,58 @@ class WalkLanes:
 
     @cython.cfunc
     @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _make_stood(self) -> cython.int:
+        i: cython.int
+        if not self.stood:
+            self.stood = _grow_bytes(self.stood, self.t.n_nodes + 32)
+            if not self.stood:
+                out_of_memory()
+            for i in range(self.t.n_nodes + 32):
+                self.stood[i] = 0
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
     @cython.exceptval(check=False)
     def pack(self, out: cython.p_uint) -> cython.void:
         """OR the marks into the row ``out``, and clear them; nothing is ``used`` then."""
-        marks: cython.p_uchar = self.marks
-        i: cython.int
-        k: cython.int
-        w: cython.uint
+        _pack(self.marks, self.t.words, out, self.little)
         self.used = False
-        if cython.compiled:
-            eight: cython.p_ulonglong = cython.cast(cython.p_ulonglong, marks)
-            gather: cython.ulonglong = 0x0102040810204080
-            if self.little:  # the lowest byte comes first: eight marks become eight bits by one multiplication
-                for i in range(self.t.words):
-                    w = 0
-                    for k in range(4):
-                        w |= cython.cast(cython.uint, (eight[4 * i + k] * gather) >> 56) << (8 * k)
-                    out[i] |= w
-                memset(marks, 0, 32 * self.t.words)
-                return
-        for i in range(self.t.words):
-            w = 0
-            for k in range(32):
-                w |= cython.cast(cython.uint, marks[32 * i + k]) << k
-                marks[32 * i + k] = 0
-            out[i] |= w
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def pack_stood(self, out: cython.p_uint) -> cython.void:
+        """OR ``stood`` into ``out``, a bit for each trie node, and clear it."""
+        _pack(self.stood, (self.t.n_nodes + 31) // 32, out, self.little)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _pack(flags: cython.p_uchar, words: cython.int, out: cython.p_uint, little: cython.bint) -> cython.void:
+    """OR ``32 * words`` flags, 0 or 1, into ``out``, and clear them."""
+    i: cython.int
+    k: cython.int
+    w: cython.uint
+    if cython.compiled:
+        eight: cython.p_ulonglong = cython.cast(cython.p_ulonglong, flags)
+        gather: cython.ulonglong = 0x0102040810204080
+        if little:  # the lowest byte comes first: eight flags become eight bits by one multiplication
+            for i in range(words):
+                w = 0
+                for k in range(4):
+                    w |= cython.cast(cython.uint, (eight[4 * i + k] * gather) >> 56) << (8 * k)
+                out[i] |= w
+            memset(flags, 0, 32 * words)
+            return
+    for i in range(words):
+        w = 0
+        for k in range(32):
+            w |= cython.cast(cython.uint, flags[32 * i + k]) << k
+            flags[32 * i + k] = 0
+        out[i] |= w
 
 
 @cython.cfunc
@@ -216,12 +302,17 @@ class WalkLanes:
 @cython.nogil
 @cython.exceptval(check=False)
 def _advance(n: cython.int, word: cython.p_int, end: cython.p_int, token: cython.p_int, cls: cython.p_int,
-             rows: cython.p_int, path: cython.p_int, marks: cython.p_uchar) -> cython.int:
-    """One node of a walk: the node to go on with, or ``-1 - n`` if the row is not built yet."""
+             rows: cython.p_int, path: cython.p_int, marks: cython.p_uchar, stood: cython.p_uchar,
+             kind: cython.p_uchar) -> cython.int:
+    """One node of a walk: the node to go on with, or ``-1 - n`` if the row, or its kind, is not known yet."""
     w: cython.int = word[n]
     d: cython.int = w >> 8
     t: cython.int = rows[path[d - 1] + cls[w & 255]]
     if t > 0:
+        if stood:
+            if kind[t] == 0:
+                return -1 - n
+            stood[n] = kind[t] >> 1
         path[d] = t
         marks[token[n]] = 1
         return n + 1
@@ -230,5 +321,17 @@ def _advance(n: cython.int, word: cython.p_int, end: cython.p_int, token: cython
     return -1 - n
 
 
-_COUNTERS = ("used", "little")
-_POINTERS = ("path_a", "path_b", "path_c", "path_d", "marks")
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _grow_bytes(old: cython.p_uchar, count: cython.Py_ssize_t) -> cython.p_uchar:
+    """``old`` enlarged to ``count`` bytes; the new part is not set. NULL when memory is out."""
+    if cython.compiled:
+        return cython.cast(cython.p_uchar, realloc(old, count))
+    else:
+        kept = old or []
+        return kept + [0] * (count - len(kept))
+
+
+_COUNTERS = ("used", "little", "kind_cap")
+_POINTERS = ("path_a", "path_b", "path_c", "path_d", "marks", "stood", "kind")

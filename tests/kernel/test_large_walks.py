@@ -6,6 +6,7 @@ The smaller vocabularies of other tests never get there. Each mask is compared w
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -35,9 +36,34 @@ def info(request: pytest.FixtureRequest) -> cd.TokenizerInfo:
     ("root ::= [a-z0-9-]{0,9} [a-z] \"x\"?", [b"", b"a", b"abcdefgh", b"abcdefghi"]),
     ("root ::= \"<\" ([a-z]{2,5} [a-c]+ \"-\")+ [a-z0-9]{2,}", [b"<", b"<a", b"<abc", b"<abc-", b"<abc-d"]),
     ("root ::= ([a-z] [^x]{3,7} | [a-f-]{0,40})* \"1\"", [b"", b"a", b"ab\xc3", b"a-"]),
+    # places everywhere where what is below goes on: a class, a literal, another rule, nothing at all
+    ('root ::= pairs "!"\npairs ::= ([a-p] [a-p])*', [b"", b"a", b"ab"]),
+    ('root ::= (pairs "q1" | "q" pairs "-q" [a-f])*\npairs ::= ([a-p] [a-p])+', [b"", b"a", b"ab", b"q", b"qab"]),
+    ('root ::= pairs | "1" pairs "b" pairs "q"?\npairs ::= ([a-p] [a-h])*', [b"", b"1", b"1a", b"1abb"]),
 ])
 def test_masks(info: cd.TokenizerInfo, grammar: str, texts: list[bytes]) -> None:
-    compiled = cd.GrammarCompiler(info).compile_grammar(grammar)
+    check_masks(info, cd.GrammarCompiler(info).compile_grammar(grammar), texts)
+
+
+@pytest.mark.parametrize("classes", ["[acegik] | [bdfh-]", "[ab] | [c-o] [d-q]", "[^acegi\"] [acegi]*"])
+def test_a_partition_that_is_new(info: cd.TokenizerInfo, classes: str) -> None:
+    """At first the trie is walked; when the partition is met more often, it gets a trie of classes."""
+    compiler = cd.GrammarCompiler(info, cache_limit_bytes=0)
+    for name in "abcdef":
+        compiled = compiler.compile_grammar(f'root ::= "{name}" body "\\""\nbody ::= ({classes})*')
+        check_masks(info, compiled, [name.encode(), f"{name}bac".encode()])
+
+
+@pytest.mark.parametrize(("schema", "texts"), [
+    ({"format": "regex"}, [b'"', b'"^[', b'"^[a-', b'"(a|b', b'"a{2']),
+    ({"pattern": "[A-e]", "minLength": 3, "maxLength": 40}, [b'"', b'"no', b'"nobody', b'"' + b"n" * 38]),
+    ({"pattern": "[A-e]", "minLength": 3, "maxLength": 40_000}, [b'"', b'"no', b'"nobody']),
+], ids=str)
+def test_strings_of_many_states(info: cd.TokenizerInfo, schema: dict[str, Any], texts: list[bytes]) -> None:
+    check_masks(info, cd.GrammarCompiler(info).compile_json_schema({"type": "string", **schema}), texts)
+
+
+def check_masks(info: cd.TokenizerInfo, compiled: cd.CompiledGrammar, texts: list[bytes]) -> None:
     for text in texts:
         state = compiled.advance(compiled.start_state, text)
         assert state

@@ -15,6 +15,7 @@ automaton 10 us a state.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -63,6 +64,8 @@ _MINIMISED = 20_000
 _ANSWERS = 1_000
 #: Lengths from which on a counter is written beside an automaton, and no product made.
 _COUNTED = 100
+#: Lengths up to which a counter beside an automaton that waits for one character is multiplied out.
+_SOUGHT = 1_000
 #: Positions up to which a counter beside an automaton is best multiplied out over bytes.
 _WRITTEN = 500_000
 
@@ -433,7 +436,12 @@ def _of_languages(shape: StringShape, escapes: str, limits: Limits) -> Expr | No
         if not has_assertions(tree):
             sought = sought_character(tree)
             if sought is not None:
-                # The found character is the item of a group in any order, of which everything else is written freely.
+                top = shape.minimum if shape.maximum is None else shape.maximum
+                if top <= _SOUGHT:
+                    with suppress(GrammarLimitError):
+                        return _counted(shape, escapes, limits)
+                # The found character is the item of a group in any order, of which everything else is written freely:
+                # of no size, but every character is a round, so that the first mask takes a tenth of a second.
                 return Unordered((spelled_class(sought, escapes),), frozenset((0,)), Literal(b""),
                                  spelled_class(ANY_CHARACTER, escapes), max(shape.minimum, 1), shape.maximum)
             fitted = with_lengths(tree, shape.minimum, shape.maximum)
