@@ -73,8 +73,8 @@ class CompiledGrammar:
         automaton: the kernel object behind the state-level API.
     """
 
-    __slots__ = ("__weakref__", "_budget", "_graph", "_held", "_looks", "_started", "automaton", "by_id_only",
-                 "calls_ahead", "limits", "live", "program", "rules", "tables", "tokenizer_info")
+    __slots__ = ("__weakref__", "_budget", "_graph", "_held", "_kept", "_looks", "_started", "_texts", "automaton",
+                 "by_id_only", "calls_ahead", "limits", "live", "program", "rules", "tables", "tokenizer_info")
 
     def __init__(self, rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits) -> None:
         self.rules = rules
@@ -120,8 +120,10 @@ class CompiledGrammar:
         self.calls_ahead = LAZY_CALLS if self.program.lazy else 0
         self._budget = min(FIRST_BUDGET, limits.max_automaton_bytes)
         self._held: list[ref[Held]] = []
+        self._kept = 0  # of that, what an epoch took over
         self._looks = 0
         self._started = 0
+        self._texts: list[ref[GrammarMatcher]] = []
         self.live: LiveTokens | None = None
         if not tokenizer_info.closed:
             self.live = LiveTokens(self.automaton, tokenizer_info, limits)
@@ -245,17 +247,29 @@ class CompiledGrammar:
 
     # ---- the whole -----------------------------------------------------------------------------------
 
-    def matcher_begins(self) -> None:
-        """Called by every new matcher: many short texts must not fill the memory unseen."""
-        self._started += 1
-        if self._started % 16 == 0:
+    def matcher_begins(self, matcher: GrammarMatcher) -> int:
+        """Called by every new matcher, which is carried over into new epochs; returns the number of its text.
+
+        Many short texts must not fill the memory unseen.
+        """
+        self._texts.append(ref(matcher))
+        number = self.text_begins()
+        if number % 16 == 0:
+            self._texts = [one for one in self._texts if one() is not None]
             self.renew_if_full()
+        return number
+
+    def text_begins(self) -> int:
+        """Called where a matcher begins anew; returns the number of its text."""
+        self._started += 1
+        return self._started
 
     def renew_if_full(self) -> bool:
         """Begin a new epoch if the automaton has outgrown its budget; True if it did."""
         self._looks += 1
         _, states, _, _, _ = self.automaton.counts()
-        budget = max(self._budget, 2 * sum(one.size for held in self._held[:] if (one := held()) is not None))
+        held = sum(one.size for held in self._held[:] if (one := held()) is not None)
+        budget = max(self._budget, 2 * (held + self._kept))
         if states <= self.limits.max_states:
             if self.automaton.memory() <= budget:
                 return False
@@ -265,13 +279,21 @@ class CompiledGrammar:
                 return False
         self._looks = 0
         self._held = []
-        self.automaton.new_epoch()
+        texts = [text for one in self._texts[:] if (text := one()) is not None]
+        for text in texts:
+            text.put_down()
+        if isinstance(self.automaton, TokenAutomaton):
+            self.automaton.new_epoch()
+        else:
+            # the texts in hand are all that was read since the oldest of them began: what was seen is theirs
+            oldest = min((text.number for text in texts), default=self._started + 1)
+            self._kept = self.automaton.new_epoch(keep=self._started - oldest + 1 <= len(texts))
         if self.live is not None:
             self.live = LiveTokens(self.automaton, self.tokenizer_info, self.limits)
         return True
 
     def replayed(self, before: int) -> Held:
-        """Called by a matcher that came again to where it was in the epoch before; ``before``: the memory till then.
+        """Called by a matcher that is again where it was in the epoch before; ``before``: the memory till then.
 
         What it needs would be made again after each new epoch, so as long as it keeps the answer the epoch may use
         twice of that at the least.

@@ -58,9 +58,9 @@ class GrammarMatcher:
     """
 
     __slots__ = (
-        "_address", "_array", "_auto", "_calls", "_compiled", "_fill_at", "_finder", "_held", "_history",
-        "_next_state", "_quick", "_row", "_state", "_steps", "_stops", "_stops_given", "_terminated", "_tracked",
-        "_vocab_size", "_without_stop", "_words",
+        "__weakref__", "_address", "_array", "_auto", "_calls", "_carried", "_compiled", "_fill_at", "_finder", "_held",
+        "_history", "_next_state", "_quick", "_row", "_state", "_steps", "_stops", "_stops_given", "_terminated",
+        "_tracked", "_vocab_size", "_without_stop", "_words", "number",
     )
 
     def __init__(
@@ -98,8 +98,10 @@ class GrammarMatcher:
         self._without_stop = terminate_without_stop_token
         self._calls = compiled.calls_ahead
         self._tracked: tuple[CaptureTracker, list[Step], list[CaptureSpan]] | None = None
-        compiled.matcher_begins()
-        self._state: int = self._auto.start()
+        self._carried: tuple[int, Any] | None = None  # a state of an earlier epoch, and what it is
+        self._state: int = 0
+        self.number = compiled.matcher_begins(self)
+        self._state = self._auto.start()
         self._history: list[int] = []
         self._steps: list[Step] = []
         self._terminated = False
@@ -194,7 +196,7 @@ class GrammarMatcher:
     def fork(self) -> GrammarMatcher:
         """A second matcher at the same place; the two go on independently."""
         other = GrammarMatcher.__new__(GrammarMatcher)
-        for name in GrammarMatcher.__slots__:
+        for name in GrammarMatcher.__slots__[1:]:
             setattr(other, name, getattr(self, name))
         other._history = self._history.copy()
         other._steps = self._steps.copy()
@@ -214,6 +216,7 @@ class GrammarMatcher:
 
     def reset(self) -> None:
         """Back to the empty text."""
+        self.number = self._compiled.text_begins()
         self._state = self._auto.start()
         self._history.clear()
         self._steps.clear()
@@ -465,15 +468,39 @@ class GrammarMatcher:
             self._fresh()
 
     def _fresh(self) -> int:
-        """The present state's handle, of the present epoch: after a new one the history is replayed."""
+        """The present state's handle, of the present epoch: carried over into it, or the history is replayed."""
         while not self._auto.is_fresh(self._state):
             try:
-                self._replay()
+                if not self._take_up():
+                    self._replay()
             except StaleState:
                 continue
             except KERNEL_LIMITS as error:
                 raise limit_error(error, self._compiled) from None
         return self._state
+
+    def put_down(self) -> None:
+        """Before a new epoch begins, on any thread: note what the present state is."""
+        state = self._state
+        try:
+            data = self._auto.packed(state)
+        except StaleState:
+            return
+        if data is not None:
+            self._carried = state, data
+
+    def _take_up(self) -> bool:
+        """After ``put_down``: the present state in this epoch; those before it are replayed when they are asked for."""
+        carried, self._carried = self._carried, None
+        if carried is None or carried[0] != self._state:
+            return False
+        before = self._auto.memory()
+        state = self._auto.unpacked(carried[1])
+        if not state:
+            return False
+        self._state = state
+        self._held = self._compiled.replayed(before)
+        return True
 
     def _replay(self) -> None:
         before = self._auto.memory()

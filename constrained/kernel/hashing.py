@@ -22,6 +22,18 @@ if not cython.compiled:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+def hash_run(words: cython.p_int, at: cython.int, n: cython.int) -> cython.ulonglong:
+    """The hash of ``words[at : at + n]``."""
+    h: cython.ulonglong = 1469598103
+    i: cython.int
+    for i in range(at, at + n):
+        h = mix(h, words[i])
+    return h
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
 def sort_triples(a: cython.p_int, b: cython.p_int, c: cython.p_int, lo: cython.int, hi: cython.int) -> cython.void:
     """Sort the triples ``lo <= i < hi`` lexicographically in place (shell sort: no recursion, no memory)."""
     gap: cython.int = 1

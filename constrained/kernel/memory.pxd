@@ -1,5 +1,6 @@
 cimport cython
 
+cdef int* empty_table(int* old, int size) noexcept nogil
 cdef int* grow_int(int* old, Py_ssize_t count) noexcept nogil
 cdef long long* grow_long(long long* old, Py_ssize_t count) noexcept nogil
 cdef unsigned int* grow_uint(unsigned int* old, Py_ssize_t count) noexcept nogil

@@ -27,6 +27,19 @@ def grow_int(old: cython.p_int, count: cython.Py_ssize_t) -> cython.p_int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+def empty_table(old: cython.p_int, size: cython.int) -> cython.p_int:
+    """``old`` enlarged to ``size`` ints, all of them -1: an open hash table with nothing in it. NULL likewise."""
+    i: cython.int
+    new: cython.p_int = grow_int(old, size)
+    if new:
+        for i in range(size):
+            new[i] = -1
+    return new
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
 def grow_long(old: cython.p_longlong, count: cython.Py_ssize_t) -> cython.p_longlong:
     """Like ``grow_int`` for 64-bit values."""
     if cython.compiled:

@@ -48,6 +48,8 @@ cdef class Places:
     cdef int _slot(self, int* words, int at, int n) noexcept nogil
     cdef int _intern(self, int bits) except -2 nogil
     cdef void _load(self, int v) noexcept nogil
+    cdef int pack(self, int v, list out) except -1
+    cdef int unpack(self, list data) except -2
     cdef long long settle(self, int node, int v) except -1 nogil
     cdef int _bound(self, int r) noexcept nogil
     cdef int absolute(self, int node, int v) except -1 nogil

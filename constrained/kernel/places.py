@@ -47,8 +47,8 @@ if cython.compiled:
         may_be_far,
         with_count,
     )
-    from cython.cimports.constrained.kernel.hashing import bit, mix, sort_ints
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from cython.cimports.constrained.kernel.hashing import bit, hash_run, sort_ints
+    from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int, out_of_memory
     from cython.cimports.constrained.kernel.position_sets import FAR_COUNT
 else:
     from constrained.kernel.automaton import Automaton
@@ -63,8 +63,8 @@ else:
         may_be_far,
         with_count,
     )
-    from constrained.kernel.hashing import bit, mix, sort_ints
-    from constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from constrained.kernel.hashing import bit, hash_run, sort_ints
+    from constrained.kernel.memory import drop_int, empty_table, grow_int, out_of_memory
     from constrained.kernel.position_sets import FAR_COUNT
 
 NODE_BITS = cython.declare(cython.int, 24)
@@ -167,13 +167,10 @@ class Places:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _make_table(self, size: cython.int) -> cython.int:
-        i: cython.int
         self.v_table_size = size
-        self.v_table = grow_int(self.v_table, size)
+        self.v_table = empty_table(self.v_table, size)
         if not self.v_table:
             out_of_memory()
-        for i in range(size):
-            self.v_table[i] = -1
         return 0
 
     @cython.cfunc
@@ -181,12 +178,8 @@ class Places:
     @cython.exceptval(check=False)
     def _slot(self, words: cython.p_int, at: cython.int, n: cython.int) -> cython.int:
         """Where the table has the bases ``words[at : at + n]``, or the free slot for them."""
-        h: cython.ulonglong = 5
         i: cython.int
-        j: cython.int
-        for i in range(n):
-            h = mix(h, words[at + i])
-        j = cython.cast(cython.int, h & (self.v_table_size - 1))
+        j: cython.int = cython.cast(cython.int, hash_run(words, at, n) & (self.v_table_size - 1))
         while self.v_table[j] >= 0:
             if self.v_len[self.v_table[j]] == n:
                 i = 0
@@ -255,6 +248,32 @@ class Places:
             self.b_kind[r] = self.v_pool[i] >> 4
             self.b_loop[r] = self.v_pool[i + 1]
             self.b_base[r] = self.v_pool[i + 2]
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def pack(self, v: cython.int, out: list) -> cython.int:
+        """Append bases ``v`` to ``out``, how many registers first; see ``carried``."""
+        i: cython.int
+        out.append(self.v_len[v] // 3)
+        for i in range(self.v_off[v], self.v_off[v] + self.v_len[v]):
+            out.append(self.v_pool[i])
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-2, check=False)
+    def unpack(self, data: list) -> cython.int:
+        """The bases that ``data`` begins with."""
+        i: cython.int
+        r: cython.int
+        n: cython.int = data[0]
+        bits: cython.int = 0
+        for i in range(1, 3 * n + 1, 3):
+            r = data[i]
+            self.b_kind[r & 15] = r >> 4
+            self.b_loop[r & 15] = data[i + 1]
+            self.b_base[r & 15] = data[i + 2]
+            bits |= bit(r & 15)
+        return self._intern(bits)
 
     # ---- the end of a token ----------------------------------------------------------------------------
 

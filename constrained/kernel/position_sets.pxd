@@ -71,6 +71,8 @@ cdef class PositionSets(LazyPositions):
     @cython.final
     cdef int _need_det(self, int n) except -1 nogil
     @cython.final
+    cdef int _clear_table(self, int size) except -1 nogil
+    @cython.final
     cdef int _rehash_dets(self) except -1 nogil
     @cython.final
     cdef long long det_minimum(self, int d) except -1 nogil

@@ -22,14 +22,21 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.hashing import mix, sort_ints
+    from cython.cimports.constrained.kernel.hashing import hash_run, sort_ints
     from cython.cimports.constrained.kernel.lazy_positions import LazyPositions
-    from cython.cimports.constrained.kernel.memory import drop_int, drop_long, grow_int, grow_long, out_of_memory
+    from cython.cimports.constrained.kernel.memory import (
+        drop_int,
+        drop_long,
+        empty_table,
+        grow_int,
+        grow_long,
+        out_of_memory,
+    )
     from cython.cimports.constrained.kernel.program import Program
 else:
-    from constrained.kernel.hashing import mix, sort_ints
+    from constrained.kernel.hashing import hash_run, sort_ints
     from constrained.kernel.lazy_positions import LazyPositions
-    from constrained.kernel.memory import drop_int, drop_long, grow_int, grow_long, out_of_memory
+    from constrained.kernel.memory import drop_int, drop_long, empty_table, grow_int, grow_long, out_of_memory
 
 END_DET = cython.declare(cython.int, 1)
 HOLE_DET = cython.declare(cython.int, 2)
@@ -128,12 +135,8 @@ class PositionSets(LazyPositions):
         self.forget_lazy()
         self.d_count = 0
         self.d_pool_len = 0
-        self.d_table_size = 256
-        self.d_table = grow_int(drop_int(self.d_table), self.d_table_size)
-        if not self.d_table:
-            out_of_memory()
-        for i in range(self.d_table_size):
-            self.d_table[i] = -1
+        self.d_table = drop_int(self.d_table)
+        self._clear_table(256)
         for i in range(self.n_loops):
             self.l_det[i] = -1
             self.l_next_det[i] = -1
@@ -223,7 +226,6 @@ class PositionSets(LazyPositions):
     @cython.exceptval(-1, check=False)
     def intern_det(self, n: cython.int) -> cython.int:
         """The id of the sorted set ``buf[:n]``."""
-        h: cython.ulonglong = 1469598103
         i: cython.int
         j: cython.int
         p: cython.int
@@ -232,9 +234,7 @@ class PositionSets(LazyPositions):
         flags: cython.int = 0
         least: cython.longlong = FAR
         same: cython.bint
-        for i in range(n):
-            h = mix(h, self.buf[i])
-        j = cython.cast(cython.int, h & (self.d_table_size - 1))
+        j = cython.cast(cython.int, hash_run(self.buf, 0, n) & (self.d_table_size - 1))
         while self.d_table[j] >= 0:
             d = self.d_table[j]
             if self.d_len[d] == n:
@@ -319,22 +319,23 @@ class PositionSets(LazyPositions):
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _rehash_dets(self) -> cython.int:
-        h: cython.ulonglong
-        d: cython.int
-        i: cython.int
-        j: cython.int
-        self.d_table_size = self.d_table_size * 2
-        self.d_table = grow_int(self.d_table, self.d_table_size)
+    def _clear_table(self, size: cython.int) -> cython.int:
+        self.d_table_size = size
+        self.d_table = empty_table(self.d_table, size)
         if not self.d_table:
             out_of_memory()
-        for i in range(self.d_table_size):
-            self.d_table[i] = -1
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _rehash_dets(self) -> cython.int:
+        d: cython.int
+        j: cython.int
+        self._clear_table(2 * self.d_table_size)
         for d in range(self.d_count):
-            h = 1469598103
-            for i in range(self.d_len[d]):
-                h = mix(h, self.d_pool[self.d_off[d] + i])
-            j = cython.cast(cython.int, h & (self.d_table_size - 1))
+            j = cython.cast(cython.int, hash_run(self.d_pool, self.d_off[d], self.d_len[d]) & (self.d_table_size - 1))
             while self.d_table[j] >= 0:
                 j = (j + 1) & (self.d_table_size - 1)
             self.d_table[j] = d

@@ -14,6 +14,7 @@ cdef class Registers:
     cdef void _drop(self) noexcept nogil
     cdef int clear(self) except -1 nogil
     cdef int _make_table(self, int size) except -1 nogil
+    cdef int _bucket(self, int* words, int at, int n) noexcept nogil
     cdef int intern(self, int* words, int n) except -1 nogil
     cdef int _rehash(self) except -1 nogil
     cdef long long bytes_held(self) noexcept nogil

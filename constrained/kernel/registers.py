@@ -16,10 +16,10 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import mix
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int, out_of_memory
 else:
     from constrained.kernel.hashing import mix
-    from constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from constrained.kernel.memory import drop_int, empty_table, grow_int, out_of_memory
 
 
 @cython.final
@@ -66,29 +66,33 @@ class Registers:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _make_table(self, size: cython.int) -> cython.int:
-        i: cython.int
         self.table_size = size
-        self.table = grow_int(self.table, size)
+        self.table = empty_table(self.table, size)
         if not self.table:
             out_of_memory()
-        for i in range(size):
-            self.table[i] = -1
         return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _bucket(self, words: cython.p_int, at: cython.int, n: cython.int) -> cython.int:
+        """Where the table is searched first for the register ``words[at : at + n]``."""
+        h: cython.ulonglong = 77
+        i: cython.int
+        for i in range(n):
+            if words[at + i] != 0:  # most words of a large set are zero
+                h = mix(mix(h, i), words[at + i])
+        return cython.cast(cython.int, h & (self.table_size - 1))
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def intern(self, words: cython.p_int, n: cython.int) -> cython.int:
         """The id of the register ``words[:n]`` (number written first); 1 and up."""
-        h: cython.ulonglong = 77
         i: cython.int
-        j: cython.int
+        j: cython.int = self._bucket(words, 0, n)
         g: cython.int
         same: cython.bint
-        for i in range(n):
-            if words[i] != 0:  # most words of a large set are zero
-                h = mix(mix(h, i), words[i])
-        j = cython.cast(cython.int, h & (self.table_size - 1))
         while self.table[j] >= 0:
             g = self.table[j]
             if self.lengths[g] == n:
@@ -127,17 +131,11 @@ class Registers:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _rehash(self) -> cython.int:
-        h: cython.ulonglong
         g: cython.int
-        i: cython.int
         j: cython.int
         self._make_table(self.table_size * 2)
         for g in range(self.count):
-            h = 77
-            for i in range(self.lengths[g]):
-                if self.pool[self.offsets[g] + i] != 0:
-                    h = mix(mix(h, i), self.pool[self.offsets[g] + i])
-            j = cython.cast(cython.int, h & (self.table_size - 1))
+            j = self._bucket(self.pool, self.offsets[g], self.lengths[g])
             while self.table[j] >= 0:
                 j = (j + 1) & (self.table_size - 1)
             self.table[j] = g

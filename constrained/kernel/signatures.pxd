@@ -18,7 +18,6 @@ cdef class Signatures:
     cdef int _clear_table(self, int size) except -1 nogil
     cdef void begin(self) noexcept nogil
     cdef int add(self, int r) except -1 nogil
-    cdef unsigned long long _hash(self, int at, int length) noexcept nogil
     cdef int find(self) noexcept nogil
     cdef int keep(self, int mask) except -1 nogil
     cdef int _rehash(self) except -1 nogil

@@ -14,11 +14,11 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.hashing import mix
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from cython.cimports.constrained.kernel.hashing import hash_run
+    from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int, out_of_memory
 else:
-    from constrained.kernel.hashing import mix
-    from constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from constrained.kernel.hashing import hash_run
+    from constrained.kernel.memory import drop_int, empty_table, grow_int, out_of_memory
 
 
 @cython.final
@@ -57,13 +57,10 @@ class Signatures:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _clear_table(self, size: cython.int) -> cython.int:
-        i: cython.int
         self.table_size = size
-        self.table = grow_int(self.table, size)
+        self.table = empty_table(self.table, size)
         if not self.table:
             out_of_memory()
-        for i in range(size):
-            self.table[i] = -1
         return 0
 
     @cython.cfunc
@@ -93,20 +90,10 @@ class Signatures:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def _hash(self, at: cython.int, length: cython.int) -> cython.ulonglong:
-        i: cython.int
-        h: cython.ulonglong = 99
-        for i in range(at, at + length):
-            h = mix(h, self.pool[i])
-        return h
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def find(self) -> cython.int:
         """The mask of the signature in the making, or -1; ``keep`` may follow."""
         length: cython.int = self.pool_len - self.new
-        i: cython.int = cython.cast(cython.int, self._hash(self.new, length) & (self.table_size - 1))
+        i: cython.int = cython.cast(cython.int, hash_run(self.pool, self.new, length) & (self.table_size - 1))
         j: cython.int
         k: cython.int
         while self.table[i] >= 0:
@@ -150,7 +137,7 @@ class Signatures:
         k: cython.int
         self._clear_table(2 * self.table_size)
         for k in range(self.count):
-            i = cython.cast(cython.int, self._hash(self.offsets[k], self.lengths[k]) & (self.table_size - 1))
+            i = cython.cast(cython.int, hash_run(self.pool, self.offsets[k], self.lengths[k]) & (self.table_size - 1))
             while self.table[i] >= 0:
                 i = (i + 1) & (self.table_size - 1)
             self.table[i] = k

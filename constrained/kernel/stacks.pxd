@@ -79,6 +79,10 @@ cdef class Stacks(Dets):
     @cython.final
     cdef int _need_node(self, int n) except -1 nogil
     @cython.final
+    cdef int _clear_nodes(self, int size) except -1 nogil
+    @cython.final
+    cdef int _bucket(self, int* d, int* c, int* n, int lo, int hi) noexcept nogil
+    @cython.final
     cdef int _rehash_nodes(self) except -1 nogil
     @cython.final
     cdef int push(self, int d, int n) except -1 nogil

@@ -35,7 +35,14 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.far_counts import far_bits, make_ranges, may_be_far
     from cython.cimports.constrained.kernel.guard_tables import GuardTables
     from cython.cimports.constrained.kernel.hashing import mix, sort_triples
-    from cython.cimports.constrained.kernel.memory import drop_int, drop_long, grow_int, grow_long, out_of_memory
+    from cython.cimports.constrained.kernel.memory import (
+        drop_int,
+        drop_long,
+        empty_table,
+        grow_int,
+        grow_long,
+        out_of_memory,
+    )
     from cython.cimports.constrained.kernel.pending import drop_dead, enter_guard
     from cython.cimports.constrained.kernel.position_sets import (
         BUDGET,
@@ -52,7 +59,7 @@ else:
     from constrained.kernel.far_counts import far_bits, make_ranges, may_be_far
     from constrained.kernel.guard_tables import GuardTables
     from constrained.kernel.hashing import mix, sort_triples
-    from constrained.kernel.memory import drop_int, drop_long, grow_int, grow_long, out_of_memory
+    from constrained.kernel.memory import drop_int, drop_long, empty_table, grow_int, grow_long, out_of_memory
     from constrained.kernel.pending import drop_dead, enter_guard
     from constrained.kernel.position_sets import BUDGET, END_DET, FAR_COUNT, FAR_ENOUGH, GUARD, HOLE_DET
     from constrained.kernel.registers import Registers
@@ -139,7 +146,6 @@ class Stacks(Dets):
     @cython.exceptval(-1, check=False)
     def forget_nodes(self) -> cython.int:
         """Begin an epoch, once the dets are forgotten: the dead node, END and HOLE are all there is."""
-        i: cython.int
         self._drop_nodes()
         self.registers.clear()
         self.n_count = 0
@@ -148,12 +154,8 @@ class Stacks(Dets):
         self.un_len = 0
         self.mn_len = 0
         self.guards.n_todo = 0
-        self.n_table_size = 1024
-        self.n_table = grow_int(drop_int(self.n_table), self.n_table_size)
-        if not self.n_table:
-            out_of_memory()
-        for i in range(self.n_table_size):
-            self.n_table[i] = -1
+        self.n_table = drop_int(self.n_table)
+        self._clear_nodes(1024)
         self.guard_det = -1 if self.guard_loop < 0 else self.loop_det(self.guard_loop)
         self.canonical(0)
         self.add_item(END_DET, 0, 0)
@@ -386,15 +388,12 @@ class Stacks(Dets):
     def _intern_node(self, base: cython.int) -> cython.int:
         """The id of the sorted element list ``it[base:]``, which is consumed."""
         n: cython.int = self.it_len - base
-        h: cython.ulonglong = 84696351
         i: cython.int
         j: cython.int
         off: cython.int
         node: cython.int
         same: cython.bint
-        for i in range(base, self.it_len):
-            h = mix(mix(mix(h, self.it_d[i]), self.it_c[i]), self.it_n[i])
-        j = cython.cast(cython.int, h & (self.n_table_size - 1))
+        j = self._bucket(self.it_d, self.it_c, self.it_n, base, self.it_len)
         while self.n_table[j] >= 0:
             node = self.n_table[j]
             if self.n_len[node] == n:
@@ -486,22 +485,35 @@ class Stacks(Dets):
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _rehash_nodes(self) -> cython.int:
-        h: cython.ulonglong
-        node: cython.int
-        i: cython.int
-        j: cython.int
-        self.n_table_size = self.n_table_size * 2
-        self.n_table = grow_int(self.n_table, self.n_table_size)
+    def _clear_nodes(self, size: cython.int) -> cython.int:
+        self.n_table_size = size
+        self.n_table = empty_table(self.n_table, size)
         if not self.n_table:
             out_of_memory()
-        for i in range(self.n_table_size):
-            self.n_table[i] = -1
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _bucket(self, d: cython.p_int, c: cython.p_int, n: cython.p_int, lo: cython.int, hi: cython.int) -> cython.int:
+        """Where the table is searched first for the elements ``lo <= i < hi`` of three arrays."""
+        h: cython.ulonglong = 84696351
+        i: cython.int
+        for i in range(lo, hi):
+            h = mix(mix(mix(h, d[i]), c[i]), n[i])
+        return cython.cast(cython.int, h & (self.n_table_size - 1))
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _rehash_nodes(self) -> cython.int:
+        node: cython.int
+        j: cython.int
+        self._clear_nodes(2 * self.n_table_size)
         for node in range(self.n_count):
-            h = 84696351
-            for i in range(self.n_off[node], self.n_off[node] + self.n_len[node]):
-                h = mix(mix(mix(h, self.el_d[i]), self.el_c[i]), self.el_n[i])
-            j = cython.cast(cython.int, h & (self.n_table_size - 1))
+            j = self._bucket(self.el_d, self.el_c, self.el_n, self.n_off[node], self.n_off[node] + self.n_len[node])
             while self.n_table[j] >= 0:
                 j = (j + 1) & (self.n_table_size - 1)
             self.n_table[j] = node

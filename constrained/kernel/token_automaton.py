@@ -18,6 +18,7 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
+    from cython.cimports.constrained.kernel.carried import pack, unpack
     from cython.cimports.constrained.kernel.distance import minimum
     from cython.cimports.constrained.kernel.far_counts import MOVES
     from cython.cimports.constrained.kernel.hashing import bit
@@ -30,6 +31,7 @@ if cython.compiled:
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.automaton import Automaton
+    from constrained.kernel.carried import pack, unpack
     from constrained.kernel.distance import minimum
     from constrained.kernel.far_counts import MOVES
     from constrained.kernel.hashing import bit
@@ -124,6 +126,33 @@ class TokenAutomaton(MaskWalk):
             self.a.begin_epoch()
             self._forget()
             self.places.forget()
+
+    def packed(self, handle: cython.longlong):
+        """A state as a list of ints that every epoch understands, or None: see ``kernel.carried``."""
+        node: cython.int
+        out: list = []
+        with self.a.lock:
+            node = self.node_of(handle)
+            self.places.pack(bases_of(handle), out)
+            found = out if pack(self.a, node, out) else None
+        return found
+
+    def unpacked(self, data: list):
+        """The state that ``packed`` put down, in this epoch."""
+        node: cython.int
+        bases: cython.int
+        r: cython.longlong
+        try:
+            with self.a.lock:
+                node = unpack(self.a, data, 1 + 3 * data[0])
+                bases = self.places.unpack(data)
+                if bases < 0:
+                    raise MemoryError("no bases are left at the beginning of an epoch")
+                r = self.handle_of(self.place_of(node, bases))
+            return r
+        except BaseException:
+            self._recover()
+            raise
 
     def next(self, handle: cython.longlong, token: cython.longlong):
         """The state after ``token``, or 0. Stop tokens are not steps."""

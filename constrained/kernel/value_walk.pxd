@@ -2,7 +2,7 @@ cimport cython
 
 from constrained.kernel.memory cimport grow_int
 from constrained.kernel.token_trie cimport TokenTrie
-from constrained.kernel.value_reader cimport NUMBER, STRING, ValueReader
+from constrained.kernel.value_reader cimport ValueReader
 
 cdef class Closing
 cdef class ValueWalk

@@ -28,12 +28,14 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
-    from cython.cimports.constrained.kernel.value_reader import NUMBER, STRING, ValueReader
+    from cython.cimports.constrained.kernel.value_reader import ValueReader
+    from cython.cimports.constrained.kernel.value_states import NUMBER, STRING
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.memory import grow_int
     from constrained.kernel.token_trie import TokenTrie
-    from constrained.kernel.value_reader import NUMBER, STRING, ValueReader
+    from constrained.kernel.value_reader import ValueReader
+    from constrained.kernel.value_states import NUMBER, STRING
 
 _BYTES = [bytes((value,)) for value in range(256)]
 

@@ -86,6 +86,10 @@ Mask = tuple[int, int, Words, Words]
 """relaxed's state, how many tokens are allowed, which words of relaxed's mask change, the bits kept of them."""
 
 
+Packed = tuple[ValueReader, list[tuple[int, list[int]]], int]
+"""What the readers have seen, relaxed's state and the pairs as ints, and how many there should be."""
+
+
 class SearchLimitReached(Exception):
     """Whether an item can still be ended as a new one was searched for too long; args: states met."""
 
@@ -107,11 +111,11 @@ class DistinctAutomaton:
         self.lock = threading.RLock()
         self.epoch = 0
         self.searched = 0  # states, in this step or for this mask
+        self.reader = ValueReader()
         self._reset()
 
     def _reset(self) -> None:
         self.epoch += 1
-        self.reader = ValueReader()
         self.walker = ValueWalk(self.reader, self.exact, self, self.texts.closing)
         self.pairs = IntRows(4)  # the pairs before, reader's state, exact's place: a set of pairs is a chain
         self.states = IntRows(3)  # relaxed's place, the pairs
@@ -423,12 +427,35 @@ class DistinctAutomaton:
         """Whether a handle is of this epoch."""
         return handle == 0 or handle >> 32 == self.epoch
 
-    def new_epoch(self) -> None:
-        """Forget all states and masks: every handle given out before is stale."""
+    def new_epoch(self, keep: bool = False) -> int:
+        """Forget all states and masks: every handle given out before is stale.
+
+        ``keep``: but not what the readers have seen; returns how many bytes that is.
+        """
         with self.lock:
             self.relaxed.new_epoch()
             self.exact.new_epoch()
+            if not keep:
+                self.reader = ValueReader()
             self._reset()
+            return self.reader.memory() if keep else 0
+
+    def packed(self, handle: int) -> Packed | None:
+        """A state as later epochs understand it, as long as they keep what was seen; None: it is to be replayed."""
+        with self.lock:
+            row, pairs = self._of(handle)
+            parts = [(0, self.relaxed.packed(row)), *((reader, self.exact.packed(state)) for reader, state in pairs)]
+            return self.reader, [(reader, data) for reader, data in parts if data is not None], len(parts)
+
+    def unpacked(self, data: Packed) -> int:
+        """The state that ``packed`` put down, in this epoch; 0 if that is not known any more."""
+        reader, parts, count = data
+        with self.lock:
+            if reader is not self.reader or len(parts) != count:
+                return 0
+            (_, row), *pairs = parts
+            return self._handle(self.relaxed.unpacked(row),
+                                tuple(sorted((number, self.exact.unpacked(state)) for number, state in pairs)))
 
     def next(self, handle: int, token: int) -> int:
         """The state after ``token``, or 0. Stop tokens are not steps."""
