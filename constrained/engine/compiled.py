@@ -292,13 +292,13 @@ class CompiledGrammar:
             self.live = LiveTokens(self.automaton, self.tokenizer_info, self.limits)
         return True
 
-    def replayed(self, before: int) -> Held:
+    def replayed(self, before: int, share: int = 1) -> Held:
         """Called by a matcher that is again where it was in the epoch before; ``before``: the memory till then.
 
         What it needs would be made again after each new epoch, so as long as it keeps the answer the epoch may use
-        twice of that at the least.
+        twice of that at the least. ``share``: of how much that is only a part (of its states: rows and masks follow).
         """
-        held = Held(max(self.automaton.memory() - before, 0))
+        held = Held(share * max(self.automaton.memory() - before, 0))
         self._held.append(ref(held))
         return held
 

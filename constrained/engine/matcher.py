@@ -499,7 +499,7 @@ class GrammarMatcher:
         if not state:
             return False
         self._state = state
-        self._held = self._compiled.replayed(before)
+        self._held = self._compiled.replayed(before, 3)
         return True
 
     def _replay(self) -> None:

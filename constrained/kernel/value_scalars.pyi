@@ -1,1 +1,5 @@
-class ValueScalars: ...
+from constrained.kernel.value_states import ValueStates
+
+LONG_NUMBER: int
+
+class ValueScalars(ValueStates): ...

@@ -241,3 +241,46 @@ def test_one_long_counted_document() -> None:
         matcher.fill_next_token_bitmask(row)
         assert matcher.accept_token(97)
     assert matcher.accept_string("!") and matcher.is_completed()
+
+
+CARRIED = {
+    "nested": (NESTED, b"((a,[b", b"]))"),
+    "counts": ('root ::= "<" ([a-z]{3,400} ","){2,900} ">"', b"<" + b"abcd," * 40 + b"x" * 90, b"y,>"),
+    "keys": ({"type": "object", "maxProperties": 200, "properties": {"a": {}, "b": {}}, "required": ["b"],
+              "additionalProperties": {"type": "null"}},
+             b'{"a":1,' + b",".join(b'"k%d":null' % i for i in range(40)), b',"b":[0]}'),
+    "different": ({"type": "array", "uniqueItems": True, "items": {"type": "integer"}},
+                  b"[" + b",".join(b"%d" % i for i in range(30)), b",31]"),
+}
+
+
+@pytest.mark.parametrize("name", CARRIED)
+def test_states_in_hand_are_carried_over(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new epoch replays no text, and what comes then is as before, also for a fork and after a rollback."""
+    source, begin, rest = CARRIED[name]
+
+    def fresh() -> CompiledGrammar:
+        compiler = cd.GrammarCompiler(byte_vocabulary())
+        return (compiler.compile_grammar(source) if isinstance(source, str)
+                else compiler.compile_json_schema(source, property_order="any"))
+
+    grammar, other = fresh(), fresh()
+    matcher, plain = cd.GrammarMatcher(grammar), cd.GrammarMatcher(other)
+    for one in (matcher, plain):
+        for byte in begin:
+            assert one.accept_token(byte)
+    before = matcher.state
+    monkeypatch.setattr(grammar, "limits", cd.Limits(max_states=1))
+    assert grammar.renew_if_full()
+    monkeypatch.setattr(grammar, "limits", cd.Limits())
+    with monkeypatch.context() as patched:
+        patched.setattr(cd.GrammarMatcher, "_replay", lambda self: pytest.fail("the text was replayed"))
+        assert matcher.allowed_token_ids() == plain.allowed_token_ids()
+        assert matcher.state != before
+        assert matcher.fork().accept_string(rest)
+    for _ in range(3):
+        matcher.rollback()
+        plain.rollback()
+        assert matcher.allowed_token_ids() == plain.allowed_token_ids()
+    assert matcher.accept_string(begin[-3:] + rest) and matcher.is_completed()
+    assert matcher.text_bytes() == begin + rest
