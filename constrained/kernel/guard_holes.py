@@ -10,7 +10,8 @@ Idea
 
 Data
     dead set    a node that is never read, ``(END, number, 0)``, 0 for none; HOLE has it for a tail. Memo 14 of the
-                automaton tells (dead set, pending id) that are in it, memo 15 the set with one more
+                automaton tells (dead set, pending id) that are in it, memo 15 the set with one more; memo 16 the dead
+                set of (ends, stacks), memo 17 the node of (det, pending id) without one
     ends        ``pool[at] .. + pool[at - 1]``: the pending ids but 0 with which a det's rule can end under a pending
                 id, sorted; ``at`` is memo 11 of (det, pending id)
 
@@ -129,9 +130,13 @@ class GuardHoles:
         found: cython.int = 0
         if at == 0:
             return 0
+        i = self.a.memo.get(16, at, n)
+        if i >= 0:
+            return i
         for i in range(at, at + self.pool[at - 1]):
             if not node_lives(self.a, self.pool[i], n):
                 found = self._with(found, self.pool[i])
+        self.a.memo.put(16, at, n, found)
         return found
 
     @cython.cfunc
@@ -161,11 +166,19 @@ class GuardHoles:
         """Det ``d`` (a loop's with ``count``) under pending id ``c`` over HOLE with a dead set; 0: it is dead."""
         base: cython.int = self.a.it_len
         n: cython.int
+        if count == 0 and dead == 0:
+            n = self.a.memo.get(17, d, c)
+            if n != -2:
+                return n
         self.a.add_item(HOLE_DET, 0, dead)
         n = self.a.canonical(base)
         self.a.add_item(d, count, n)
         n = self.a.canonical(base)
-        return n if c == 0 else self.under(c, n)
+        if c != 0:
+            n = self.under(c, n)
+        if count == 0 and dead == 0:
+            self.a.memo.put(17, d, c, n)
+        return n
 
     @cython.cfunc
     @cython.nogil

@@ -5,6 +5,7 @@ from constrained.kernel.exit_groups cimport ExitGroups
 from constrained.kernel.guard_holes cimport GuardHoles
 from constrained.kernel.hole_regions cimport HoleRegions
 from constrained.kernel.mask_store cimport MaskStore
+from constrained.kernel.pair_list cimport PairList
 from constrained.kernel.signatures cimport Signatures
 from constrained.kernel.token_trie cimport TokenTrie
 from constrained.kernel.token_walk cimport TokenWalk
@@ -38,9 +39,12 @@ cdef class MaskWalk:
     cdef int rc_pool_cap
     cdef int of_det_len
     cdef int of_det_cap
-    cdef int n_todo
-    cdef int todo_cap
     cdef int stamp
+    cdef int stamps
+    cdef int part_len
+    cdef int part_cap
+    cdef PairList outer
+    cdef PairList inner
     cdef int* first
     cdef int* stops
     cdef int* rc_base
@@ -53,9 +57,7 @@ cdef class MaskWalk:
     cdef int* rc_next
     cdef int* rc_pool
     cdef int* of_det
-    cdef int* td_g
-    cdef int* td_n
-    cdef int* met
+    cdef int* part_pool
     cdef unsigned int* set_rows
     @cython.final
     cdef int _enter_sets(self, object token_sets, object by_id_only) except -1
@@ -84,17 +86,21 @@ cdef class MaskWalk:
     @cython.final
     cdef long long _bytes_held(self) noexcept nogil
     @cython.final
-    cdef int _push_place(self, int g, int n) except -1 nogil
-    @cython.final
-    cdef int _slot(self, int g, int n) noexcept nogil
-    @cython.final
-    cdef void _clear_places(self) noexcept nogil
-    @cython.final
     cdef int _compose(self, int node) except -1 nogil
     @cython.final
-    cdef int _read_guarded(self, int g, int node, int c) except -1 nogil
+    cdef int _read_places(self, PairList todo) except -1 nogil
     @cython.final
-    cdef int _read_thread(self, int g, int at, int c) except -1 nogil
+    cdef int _read_elements(self) except -1 nogil
+    @cython.final
+    cdef int _read_element(self, int g, int e, int c) except -1 nogil
+    @cython.final
+    cdef int _part(self, int g, int u) except -1 nogil
+    @cython.final
+    cdef bint _over_hole(self, int node) noexcept nogil
+    @cython.final
+    cdef int _read_guarded(self, PairList todo, int g, int node, int c) except -1 nogil
+    @cython.final
+    cdef int _read_thread(self, PairList todo, int g, int at, int c) except -1 nogil
     @cython.final
     cdef int _unite(self, int node) except -1 nogil
     @cython.final

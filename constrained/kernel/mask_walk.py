@@ -17,6 +17,9 @@ Data
                  ``rc_next[2 r]``: a group, or 0, where hole node ``rc_next[2 r + 1]`` goes on: what follows a literal.
                  Found by (group, det), or (group, hole node) for a counted loop, a budget, and where guards matter
                  (``guard_holes``); record 0 is empty
+    part         ``part_pool[at ..]``: how many records, how many exits; the records; for each exit (pending id, group). What
+                 an element of a node reads over HOLE with all calls that it enters, where guards matter: there calls
+                 are many, and the same ones in most states. Found by (group, hole node)
     signature    the records of a mask, in the order they were met, and whether the end is allowed: known ones give the
                  mask at once (``signatures``)
 
@@ -38,11 +41,12 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
     from cython.cimports.constrained.kernel.far_counts import set_reach
     from cython.cimports.constrained.kernel.guard_holes import GuardHoles
-    from cython.cimports.constrained.kernel.hashing import mix
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
     from cython.cimports.constrained.kernel.holes import fill_hole
     from cython.cimports.constrained.kernel.mask_store import MaskStore
     from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
+    from cython.cimports.constrained.kernel.pair_list import PairList
+    from cython.cimports.constrained.kernel.position_sets import HOLE_DET
     from cython.cimports.constrained.kernel.signatures import Signatures
     from cython.cimports.constrained.kernel.stacks import ROOT_NODE
     from cython.cimports.constrained.kernel.token_budgets import after_token, uncounted
@@ -55,11 +59,12 @@ else:
     from constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
     from constrained.kernel.far_counts import set_reach
     from constrained.kernel.guard_holes import GuardHoles
-    from constrained.kernel.hashing import mix
     from constrained.kernel.hole_regions import HoleRegions
     from constrained.kernel.holes import fill_hole
     from constrained.kernel.mask_store import MaskStore
     from constrained.kernel.memory import grow_int, grow_uint
+    from constrained.kernel.pair_list import PairList
+    from constrained.kernel.position_sets import HOLE_DET
     from constrained.kernel.signatures import Signatures
     from constrained.kernel.stacks import ROOT_NODE
     from constrained.kernel.token_budgets import after_token, uncounted
@@ -94,9 +99,7 @@ class MaskWalk:
             free(self.rc_next)
             free(self.rc_pool)
             free(self.of_det)
-            free(self.td_g)
-            free(self.td_n)
-            free(self.met)
+            free(self.part_pool)
 
     else:
 
@@ -126,6 +129,8 @@ class MaskWalk:
         self.walk = TokenWalk(automaton, trie, self.r, self.groups, max_walk_nodes)
         self.masks = MaskStore(trie.vocab_size)
         self.signatures = Signatures()
+        self.outer = PairList()
+        self.inner = PairList()
         self.first = grow_int(self.first, 8)
         self.n_sets = len(token_sets)
         self.n_stops = len(stop_ids)
@@ -180,6 +185,7 @@ class MaskWalk:
         self.rc_used = 0
         self.rc_pool_len = 0
         self.pg_len = 1
+        self.part_len = 0
         self.signatures.forget()
         self._new_record(NONE, 0)
         for i in range(self.a.n_count):
@@ -469,65 +475,7 @@ class MaskWalk:
     def _bytes_held(self) -> cython.longlong:
         return self.masks.bytes_held() + 4 * (
             cython.cast(cython.longlong, self.rc_pool_len) + self.signatures.pool_len + self.groups.pool_len
-            + 4 * self.r.n_lists + 8 * self.rc_used + self.pg_len)
-
-    @cython.final
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _push_place(self, g: cython.int, n: cython.int) -> cython.int:
-        """The threads of node ``n`` have to be read at group ``g``; each pair once."""
-        i: cython.int
-        h: cython.int
-        if self.n_todo >= self.todo_cap:
-            self.todo_cap = 64 if self.todo_cap == 0 else self.todo_cap * 2
-            self.td_g = grow_int(self.td_g, self.todo_cap)
-            self.td_n = grow_int(self.td_n, self.todo_cap)
-            self.met = grow_int(self.met, 4 * self.todo_cap)
-            if not (self.td_g and self.td_n and self.met):
-                self._out_of_memory()
-            for i in range(4 * self.todo_cap):
-                self.met[i] = -1
-            for i in range(self.n_todo):
-                h = self._slot(self.td_g[i], self.td_n[i])
-                self.met[h] = i
-        h = self._slot(g, n)
-        if self.met[h] >= 0:
-            return 0
-        self.met[h] = self.n_todo
-        self.td_g[self.n_todo] = g
-        self.td_n[self.n_todo] = n
-        self.n_todo += 1
-        return 0
-
-    @cython.final
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _slot(self, g: cython.int, n: cython.int) -> cython.int:
-        """Where the table of places has (g, n), or the free slot for it."""
-        size: cython.int = 4 * self.todo_cap
-        h: cython.int = cython.cast(cython.int, mix(mix(g, n), 1) & (size - 1))
-        while self.met[h] >= 0 and not (self.td_g[self.met[h]] == g and self.td_n[self.met[h]] == n):
-            h = (h + 1) & (size - 1)
-        return h
-
-    @cython.final
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _clear_places(self) -> cython.void:
-        i: cython.int
-        if self.n_todo * 8 > self.todo_cap:
-            for i in range(4 * self.todo_cap):
-                self.met[i] = -1
-        else:
-            # from the last to the first, so that each is found where it was put
-            i = self.n_todo - 1
-            while i >= 0:
-                self.met[self._slot(self.td_g[i], self.td_n[i])] = -1
-                i -= 1
-        self.n_todo = 0
+            + 4 * self.r.n_lists + 8 * self.rc_used + self.pg_len + self.part_len)
 
     @cython.final
     @cython.cfunc
@@ -535,31 +483,18 @@ class MaskWalk:
     @cython.exceptval(-1, check=False)
     def _compose(self, node: cython.int) -> cython.int:
         """The mask of ``node`` from records."""
-        i: cython.int = 0
-        j: cython.int
-        k: cython.int
-        m: cython.int
-        at: cython.int
-        g: cython.int
-        self._clear_places()  # an exception may have left some
+        i: cython.int
+        self.outer.clear()  # an exception may have left some
+        self.inner.clear()
         self.stamp += 1
         self.signatures.begin()
         self.signatures.add(1 if self.a.is_complete(node) else 0)
-        self._push_place(ROOT_GROUP, node)
-        while i < self.n_todo:
-            g = self.td_g[i]
-            k = self.td_n[i]
-            i += 1
-            self.a.expand(k)
-            for j in range(self.a.n_nexp[k]):
-                at = self.a.n_exp[k] + 5 * j
-                if self.a.exp[at] != self.a.guard_det:
-                    self._read_thread(g, at, 0)
-                    continue
-                m = self.a.exp[at + 1]
-                self.a.expand(m)
-                self._read_guarded(g, m, self.a.exp[at + 3])
-        self._clear_places()
+        self.outer.add(ROOT_GROUP, node)
+        if self.a.guard_loop >= 0 and not self.a.budgets:
+            self._read_elements()
+        else:
+            self._read_places(self.outer)
+        self.outer.clear()
         if self.n_sets > 0:  # what sets allow depends on the node: not kept
             return self._unite(node)
         i = self.signatures.find()
@@ -572,18 +507,192 @@ class MaskWalk:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _read_guarded(self, g: cython.int, node: cython.int, c: cython.int) -> cython.int:
-        """Read the threads of a guard's node, which has no guards itself, under pending id ``c``."""
+    def _read_places(self, todo: PairList) -> cython.int:
+        """Read all threads at the places of ``todo``, and what comes to be read by that."""
+        i: cython.int = 0
         j: cython.int
-        for j in range(self.a.n_nexp[node]):
-            self._read_thread(g, self.a.n_exp[node] + 5 * j, c)
+        m: cython.int
+        at: cython.int
+        g: cython.int
+        k: cython.int
+        while i < todo.count:
+            g = todo.one[i]
+            k = todo.other[i]
+            i += 1
+            self.a.expand(k)
+            for j in range(self.a.n_nexp[k]):
+                at = self.a.n_exp[k] + 5 * j
+                if self.a.exp[at] != self.a.guard_det:
+                    self._read_thread(todo, g, at, 0)
+                    continue
+                m = self.a.exp[at + 1]
+                self.a.expand(m)
+                self._read_guarded(todo, g, m, self.a.exp[at + 3])
+        return 0
+
+    # ---- parts ---------------------------------------------------------------------------------------
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _read_elements(self) -> cython.int:
+        """The same for all places of ``outer``, element by element: what each reads over HOLE is a known part."""
+        i: cython.int = 0
+        j: cython.int
+        m: cython.int
+        e: cython.int
+        g: cython.int
+        k: cython.int
+        while i < self.outer.count:
+            g = self.outer.one[i]
+            k = self.outer.other[i]
+            i += 1
+            for e in range(self.a.n_off[k], self.a.n_off[k] + self.a.n_len[k]):
+                if self.a.el_d[e] != self.a.guard_det:
+                    self._read_element(g, e, 0)
+                    continue
+                m = self.a.el_n[e]
+                for j in range(self.a.n_off[m], self.a.n_off[m] + self.a.n_len[m]):
+                    self._read_element(g, j, self.a.el_c[e])
         return 0
 
     @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _read_thread(self, g: cython.int, at: cython.int, c: cython.int) -> cython.int:
+    def _read_element(self, g: cython.int, e: cython.int, c: cython.int) -> cython.int:
+        """Sign what element ``e`` of a node reads at group ``g`` under pending id ``c``; what is below is to be read."""
+        d: cython.int = self.a.el_d[e]
+        n: cython.int = self.a.el_n[e]
+        i: cython.int
+        m: cython.int
+        r: cython.int
+        part: cython.int
+        u: cython.int
+        if d <= HOLE_DET:
+            return 0
+        if self.a.d_loop[d] >= 0:
+            i = self.a.it_len
+            self.a.add_item(d, self.a.el_c[e], n)
+            u = self.a.canonical(i)
+            self.a.expand(u)
+            return self._read_guarded(self.outer, g, u, c)
+        m = self.holes.dead_set(d, c, n)
+        if c == 0 and m == 0:
+            part = self.a.memo.get(16 + 5 * self.generation + 1000000000, g, d)
+            if part < 0:
+                part = self._part(g, self.r.hole_node(d, 0))
+                self.a.memo.put(16 + 5 * self.generation + 1000000000, g, d, part)
+        else:
+            u = self.holes.thread_node(d, 0, c, m)
+            part = self.a.memo.get(17 + 5 * self.generation + 1000000000, g, u)
+            if part < 0:
+                part = self._part(g, u)
+                self.a.memo.put(17 + 5 * self.generation + 1000000000, g, u, part)
+        for i in range(part + 2, part + 2 + self.part_pool[part]):
+            r = self.part_pool[i]
+            if self.rc_stamp[r] != self.stamp:
+                self.rc_stamp[r] = self.stamp
+                self.signatures.add(r)
+        if n == ROOT_NODE:
+            return 0
+        i = part + 2 + self.part_pool[part]
+        part = i + 2 * self.part_pool[part + 1]
+        while i < part:
+            m = self.holes.under(self.part_pool[i], n) if self.part_pool[i] != 0 else n
+            if m != 0:
+                self.outer.add(self.part_pool[i + 1], m)
+            i += 2
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _part(self, g: cython.int, u: cython.int) -> cython.int:
+        """Where ``part_pool`` has what hole node ``u`` reads at group ``g``, calls entered, made here.
+
+        What is in the signature in the making is of another part, or of the whole: it is put aside.
+        """
+        i: cython.int
+        j: cython.int
+        k: cython.int
+        e: cython.int
+        at: cython.int
+        stamp: cython.int = self.stamp
+        begun: cython.int = self.signatures.pool_len
+        records: cython.int
+        exits: cython.int = 0
+        self.stamps += 1
+        self.stamp = -self.stamps
+        self.inner.add(g, u)
+        self._read_places(self.inner)
+        records = self.signatures.pool_len - begun
+        for i in range(1, self.inner.count):  # at the first one what is below is read by itself
+            k = self.inner.other[i]
+            for e in range(self.a.n_off[k], self.a.n_off[k] + self.a.n_len[k]):
+                if self.a.el_d[e] == HOLE_DET:
+                    exits += 1
+                elif self.a.el_d[e] == self.a.guard_det:
+                    exits += 1
+        if self.part_len + 2 + records + 2 * exits > self.part_cap:
+            self.part_cap = 2 * (self.part_len + 2 + records + 2 * exits) + 1024
+            self.part_pool = grow_int(self.part_pool, self.part_cap)
+            if not self.part_pool:
+                self._out_of_memory()
+        at = self.part_len
+        for i in range(records):
+            self.part_pool[at + 2 + i] = self.signatures.pool[begun + i]
+        self.part_len = at + 2 + records
+        for i in range(1, self.inner.count):
+            k = self.inner.other[i]
+            for e in range(self.a.n_off[k], self.a.n_off[k] + self.a.n_len[k]):
+                if self.a.el_d[e] == HOLE_DET:
+                    self.part_pool[self.part_len] = 0
+                elif self.a.el_d[e] == self.a.guard_det and self._over_hole(self.a.el_n[e]):
+                    self.part_pool[self.part_len] = self.a.el_c[e]
+                else:
+                    continue
+                self.part_pool[self.part_len + 1] = self.inner.one[i]
+                self.part_len += 2
+        self.part_pool[at] = records
+        self.part_pool[at + 1] = (self.part_len - at - 2 - records) // 2
+        self.inner.clear()
+        self.signatures.pool_len = begun
+        self.stamp = stamp
+        return at
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _over_hole(self, node: cython.int) -> cython.bint:
+        """Whether HOLE is one of a node's elements."""
+        e: cython.int
+        for e in range(self.a.n_off[node], self.a.n_off[node] + self.a.n_len[node]):
+            if self.a.el_d[e] == HOLE_DET:
+                return True
+        return False
+
+    # ---- threads -------------------------------------------------------------------------------------
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _read_guarded(self, todo: PairList, g: cython.int, node: cython.int, c: cython.int) -> cython.int:
+        """Read the threads of a guard's node, which has no guards itself, under pending id ``c``."""
+        j: cython.int
+        for j in range(self.a.n_nexp[node]):
+            self._read_thread(todo, g, self.a.n_exp[node] + 5 * j, c)
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _read_thread(self, todo: PairList, g: cython.int, at: cython.int, c: cython.int) -> cython.int:
         """Sign what thread ``exp[at]`` reads at group ``g`` under pending id ``c``; what is below it is to be read."""
         d: cython.int = self.a.exp[at]
         n: cython.int = self.a.exp[at + 1]
@@ -619,17 +728,17 @@ class MaskWalk:
         if self.rc_next[2 * r] != 0:
             m = fill_hole(self.a, self.rc_next[2 * r + 1], n)
             if m != 0:
-                self._push_place(self.rc_next[2 * r], m)
+                todo.add(self.rc_next[2 * r], m)
         if n == ROOT_NODE:
             return 0
         if self.rc_group[r] != 0:
-            self._push_place(self.rc_group[r], n)
+            todo.add(self.rc_group[r], n)
         if self.rc_more[r] != 0:
             for i in range(self.pg_pool[self.rc_more[r]]):
                 at = self.rc_more[r] + 1 + 2 * i
                 m = self.holes.under(self.pg_pool[at], n)
                 if m != 0 and self.pg_pool[at + 1] != 0:
-                    self._push_place(self.pg_pool[at + 1], m)
+                    todo.add(self.pg_pool[at + 1], m)
         return 0
 
     @cython.final
@@ -809,8 +918,8 @@ class MaskWalk:
 
 _COUNTERS = """
 vocab_size words n_sets n_stops generation max_mask_bytes pg_len pg_cap rc_used rc_cap rc_pool_len rc_pool_cap
-of_det_len of_det_cap n_todo todo_cap stamp
+of_det_len of_det_cap stamp stamps part_len part_cap
 """.split()
 _POINTERS = """
-first set_rows stops rc_base rc_off rc_len rc_group rc_more pg_pool rc_stamp rc_next rc_pool of_det td_g td_n met
+first set_rows stops rc_base rc_off rc_len rc_group rc_more pg_pool rc_stamp rc_next rc_pool of_det part_pool
 """.split()

@@ -1,15 +1,13 @@
 cimport cython
 
+cdef int MOST
+
 @cython.final
 cdef class Memo:
     cdef int size
     cdef int count
-    cdef int* kinds
-    cdef int* a
-    cdef int* b
-    cdef int* values
+    cdef int* table
     cdef int clear(self) except -1 nogil
-    cdef void _drop(self) noexcept nogil
     cdef int _make(self, int size) except -1 nogil
     cdef int get(self, int kind, int a, int b) except -1 nogil
     cdef int put(self, int kind, int a, int b, int value) except -1 nogil
