@@ -41,12 +41,13 @@ class Limits:
     max_states: int = 4_000_000
     """Interned states of one automaton before its caches start a new epoch. About 100 bytes each."""
 
-    max_automaton_bytes: int = 48 << 20
+    max_automaton_bytes: int = 192 << 20
     """Memory that one automaton grows by, masks included, before its caches start a new epoch; the grammar's own tables
-    are not counted. Epochs begin earlier, from 8 MB on, as long as what one of them holds is rarely asked for again,
-    and later where the texts in hand alone need more than half of it."""
+    are not counted. Epochs begin earlier, from 8 MB on, while a step takes less than a kB of it, and later where the
+    texts in hand alone need more than half of it. A JSON grammar needs a few MB; lark's Python grammar, over 100 files,
+    nearly all of the default."""
 
-    max_mask_bytes: int = 64 << 20
+    max_mask_bytes: int = 96 << 20
     """Finished masks one automaton keeps; when full they are dropped and rebuilt on demand."""
 
     max_walk_nodes: int = 50_000_000

@@ -47,7 +47,8 @@ FIRST_BUDGET = 8 << 20
 ``max_automaton_bytes``: what is really in use stays, what is only left behind does not pile up."""
 
 SOON = 40
-"""Looks at the memory: one for 256 steps of a matcher, and for 16 new matchers."""
+"""Looks at the memory (one for 256 steps of a matcher, and for 16 new matchers) for each ``FIRST_BUDGET`` of a budget:
+what is soon full grows by about a kB a step, and to find that much again costs more than to keep it."""
 
 
 LAZY_CALLS = 252
@@ -273,7 +274,8 @@ class CompiledGrammar:
         if states <= self.limits.max_states:
             if self.automaton.memory() <= budget:
                 return False
-            if self._looks < SOON and self._budget < self.limits.max_automaton_bytes:
+            soon = SOON * max(1, self._budget // FIRST_BUDGET)
+            if self._looks < soon and self._budget < self.limits.max_automaton_bytes:
                 self._budget = min(2 * self._budget, self.limits.max_automaton_bytes)
                 self._looks = 0
                 return False

@@ -309,7 +309,7 @@ class Automaton(Stacks):
         r: cython.int = self.rows_len
         i: cython.int
         if r + self.n_classes > self.rows_cap:
-            self.rows_cap = (r + self.n_classes) * 2 + 1024
+            self.rows_cap = r + r // 4 + self.n_classes + 1024
             self.rows = grow_int(self.rows, self.rows_cap)
             self.row_node = grow_int(self.row_node, self.rows_cap // self.n_classes + 2)
             self.row_open = grow_int(self.row_open, self.rows_cap // self.n_classes + 2)

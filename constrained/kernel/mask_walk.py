@@ -17,9 +17,10 @@ Data
                  ``rc_next[2 r]``: a group, or 0, where hole node ``rc_next[2 r + 1]`` goes on: what follows a literal.
                  Found by (group, det), or (group, hole node) for a counted loop, a budget, and where guards matter
                  (``guard_holes``); record 0 is empty
-    part         ``part_pool[at ..]``: how many records, how many exits; the records; for each exit (pending id, group). What
-                 an element of a node reads over HOLE with all calls that it enters, where guards matter: there calls
-                 are many, and the same ones in most states. Found by (group, hole node)
+    part         ``part_pool[at ..]``: how many records, how many exits; the records; (pending id, group) of each exit.
+                 What an element of a node reads over HOLE with all the calls that it enters, where there are guards:
+                 then a lexer was at work, and most states make the same calls. Found by (group, det), or (group, hole
+                 node) with a guard pending or ends that the stacks below do not survive
     signature    the records of a mask, in the order they were met, and whether the end is allowed: known ones give the
                  mask at once (``signatures``)
 
@@ -562,7 +563,7 @@ class MaskWalk:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _read_element(self, g: cython.int, e: cython.int, c: cython.int) -> cython.int:
-        """Sign what element ``e`` of a node reads at group ``g`` under pending id ``c``; what is below is to be read."""
+        """Sign what element ``e`` of a node reads at group ``g`` under pending id ``c``; what is below comes later."""
         d: cython.int = self.a.el_d[e]
         n: cython.int = self.a.el_n[e]
         i: cython.int
@@ -616,7 +617,6 @@ class MaskWalk:
         What is in the signature in the making is of another part, or of the whole: it is put aside.
         """
         i: cython.int
-        j: cython.int
         k: cython.int
         e: cython.int
         at: cython.int
