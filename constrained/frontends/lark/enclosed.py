@@ -16,8 +16,8 @@ from .rules import Automaton, Symbol, Template
 
 __all__ = ["Enclosed"]
 
-#: Edges from which on a part is worth a call.
-LEAST = 8
+#: Edges from which on a part is worth a call: below, the frames it needs cost more than its copies.
+LEAST = 40
 
 
 class Enclosed:
@@ -47,10 +47,11 @@ class Enclosed:
         seen = {0}
         for state in order:
             if state != 0:
-                out = _way_out(state, behind, end)
-                inside = None if out is None else self._inside(state, out, edges, dominators)
-                if inside is not None and out is not None:
-                    rows[state] = {self._part(n, state, out, inside, edges): out}
+                for out in _ways_out(state, behind, end):
+                    inside = self._inside(state, out, edges, dominators)
+                    if inside is not None:
+                        rows[state] = {self._part(n, state, out, inside, edges): out}
+                        break
             for to in rows[state].values():
                 if to not in seen:
                     seen.add(to)
@@ -89,19 +90,13 @@ class Enclosed:
         return found
 
 
-def _way_out(state: int, behind: list[int], end: int) -> int | None:
-    """The first state that all ways from ``state`` lead through; None if some end before, or all are dead ends."""
-    others = behind[state] & ~(1 << state) & ~(1 << end)
+def _ways_out(state: int, behind: list[int], end: int) -> list[int]:
+    """The states that all ways from ``state`` lead through, the nearest first; none if all are dead ends."""
     if not behind[end] & behind[state] or behind[state] == (2 << end) - 1:
-        return None
-    left = others
-    while left:
-        low = left & -left
-        found = low.bit_length() - 1
-        if behind[found] & others == others:
-            return found
-        left ^= low
-    return None
+        return []
+    others = behind[state] & ~(1 << state) & ~(1 << end)
+    found = [one for one in range(end) if others >> one & 1]
+    return sorted(found, key=lambda one: -behind[one].bit_count())
 
 
 def _dominators(sources: list[list[int]], roots: list[int]) -> list[int]:
