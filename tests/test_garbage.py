@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from constrained import Grammar, SchemaError
-from constrained.frontends.json_schema import emit
+from constrained.frontends.json_schema import compile, emit
 from constrained.garbage import postponed
 
 
@@ -32,11 +34,21 @@ def test_what_a_program_switched_off_stays_off() -> None:
 
 
 def test_a_schema_is_read_without_collections(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[bool] = []
-    run = emit.Emitter.run
-    monkeypatch.setattr(emit.Emitter, "run", lambda self, root: seen.append(gc.isenabled()) or run(self, root))
-    Grammar.from_json_schema('{"type": "object", "properties": {"a": {"type": "string"}}}')
-    assert seen == [False]
+    seen: list[tuple[str, bool]] = []
+    run, written = emit.Emitter.run, compile.written
+
+    def noted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any) -> Any:
+            seen.append((name, gc.isenabled()))
+            return function(*given)
+        return call
+
+    monkeypatch.setattr(emit.Emitter, "run", noted("run", run))
+    monkeypatch.setattr(compile, "written", noted("direct", written))
+    schema = '{"type": "object", "properties": {"a": {"type": "string"}}}'
+    Grammar.from_json_schema(schema)
+    Grammar.from_json_schema(schema, unsupported="ignore")
+    assert seen == [("direct", False), ("run", False)]
     assert gc.isenabled()
 
 
