@@ -32,8 +32,8 @@ LIMITS = Limits()
 ENDLESS = RuleSet({"root": Sequence((Literal(b"a"), Reference("root")))}, "root")
 """No text of it ends."""
 
-NAME = Sequence((Repeat(CharClass(((97, 122),)), 1, None), NotFollowedBy(ByteDfa((((97, 122, 1),), ()), frozenset([1]))),
-                 Literal(b" ")))
+LETTER = ByteDfa((((97, 122, 1),), ()), frozenset([1]))
+NAME = Sequence((Repeat(CharClass(((97, 122),)), 1, None), NotFollowedBy(LETTER), Literal(b" ")))
 """Letters, as many as there are."""
 
 
