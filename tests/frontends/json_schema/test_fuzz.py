@@ -162,8 +162,8 @@ def drawn_values(schema: Any, number: int, most: int = 3) -> list[Any]:
                        suppress_health_check=list(HealthCheck))(fixed_seed(number)(given(drawn)(collect)))
         try:
             run()
-        except (Flaky, Unsatisfiable):
-            pass
+        except (AssertionError, Flaky, Unsatisfiable):
+            pass  # assertions are its own: it fails one for some objects with minProperties, now and then
     return found
 
 
