@@ -1,7 +1,5 @@
 cimport cython
 
-from constrained.kernel.hashing cimport mix
-from constrained.kernel.memory cimport drop_int, grow_int
 
 @cython.final
 cdef class CountedProduct:
@@ -38,4 +36,5 @@ cdef class CountedProduct:
     cdef int _slot(self, int state) noexcept
     cdef int _number(self, int start) except -1
     cdef int _set(self, int found) except -1
+    cdef int _set_slot(self, int begin, int end) noexcept
     cdef int _spread(self, int count) except -1

@@ -21,12 +21,12 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.hashing import mix
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int
+    from cython.cimports.constrained.kernel.hashing import hash_run
+    from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.hashing import mix
-    from constrained.kernel.memory import drop_int, grow_int
+    from constrained.kernel.hashing import hash_run
+    from constrained.kernel.memory import drop_int, empty_table, grow_int
 
 from constrained.kernel.dfa_tables import TooManyStates  # noqa: E402 - a Python name in both modes
 
@@ -76,7 +76,7 @@ class CountedProduct:
         self.following = grow_int(self.following, self.n + 1)
         self.here = grow_int(self.here, self.n + 1)
         self.slot_count = 1024
-        self.slots = grow_int(self.slots, self.slot_count)
+        self.slots = empty_table(self.slots, self.slot_count)
         self.cap = 256 + self.n
         self.does = grow_int(self.does, self.cap * self.w)
         if not (self.next and self.following and self.here and self.slots and self.does):
@@ -87,8 +87,6 @@ class CountedProduct:
                 self.next[i * k + j] = row[j]
                 if self.next[i * k + j] < 0:
                     self.next[i * k + j] = self.n
-        for i in range(self.slot_count):
-            self.slots[i] = -1
         for i in range(self.w):
             self.does[i] = 0
         self.count = 1
@@ -278,11 +276,9 @@ class CountedProduct:
         self.count += 1
         if 2 * self.count > self.slot_count:
             self.slot_count *= 4
-            self.slots = grow_int(self.slots, self.slot_count)
+            self.slots = empty_table(self.slots, self.slot_count)
             if not self.slots:
                 raise MemoryError
-            for i in range(self.slot_count):
-                self.slots[i] = -1
             for j in range(1, self.count):
                 i = self._slot(j)
                 while self.slots[i] >= 0:
@@ -294,10 +290,7 @@ class CountedProduct:
     @cython.exceptval(check=False)
     def _slot(self, state: cython.int) -> cython.int:
         """Where a state's row is looked for first."""
-        h: cython.ulonglong = 0
-        j: cython.int
-        for j in range(state * self.w, state * self.w + self.w):
-            h = mix(h, self.does[j])
+        h: cython.ulonglong = hash_run(self.does, state * self.w, self.w)
         return cython.cast(cython.int, (h >> 7) & cython.cast(cython.ulonglong, self.slot_count - 1))
 
     @cython.cfunc
@@ -318,11 +311,10 @@ class CountedProduct:
             self.first = grow_int(self.first, self.count + 1)
             self.final = grow_int(self.final, self.count + 1)
             self.members = grow_int(self.members, k + 1)
-            if not (place and order and self.first and self.final and self.members):
-                raise MemoryError
             self.slot_count = 64
-            for i in range(self.slot_count):
-                self.slots[i] = -1  # now of sets of classes
+            self.slots = empty_table(self.slots, self.slot_count)  # now of sets of classes
+            if not (place and order and self.first and self.final and self.members and self.slots):
+                raise MemoryError
             for i in range(self.count):
                 place[i] = -1
             place[start] = 0
@@ -369,14 +361,10 @@ class CountedProduct:
         """The number of the set of the classes ``members[:found]``; ``set_at`` of each: begin and end of its members,
         which stand behind those being asked about.
         """
-        h: cython.ulonglong = 0
-        i: cython.int
+        i: cython.int = self._set_slot(0, found)
         j: cython.int
         at: cython.int
         number: cython.int
-        for j in range(found):
-            h = mix(h, self.members[j])
-        i = cython.cast(cython.int, (h >> 7) & cython.cast(cython.ulonglong, self.slot_count - 1))
         while self.slots[i] >= 0:
             number = self.slots[i]
             at = self.set_at[2 * number]
@@ -408,23 +396,24 @@ class CountedProduct:
         return number
 
     @cython.cfunc
+    @cython.exceptval(check=False)
+    def _set_slot(self, begin: cython.int, end: cython.int) -> cython.int:
+        """Where the set of the classes ``members[begin:end]`` is looked for first."""
+        h: cython.ulonglong = hash_run(self.members, begin, end - begin)
+        return cython.cast(cython.int, (h >> 7) & cython.cast(cython.ulonglong, self.slot_count - 1))
+
+    @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _spread(self, count: cython.int) -> cython.int:
         """A larger table of the sets."""
-        h: cython.ulonglong
         i: cython.int
         j: cython.int
         self.slot_count *= 4
-        self.slots = grow_int(self.slots, self.slot_count)
+        self.slots = empty_table(self.slots, self.slot_count)
         if not self.slots:
             raise MemoryError
-        for i in range(self.slot_count):
-            self.slots[i] = -1
         for j in range(count):
-            h = 0
-            for i in range(self.set_at[2 * j], self.set_at[2 * j + 1]):
-                h = mix(h, self.members[i])
-            i = cython.cast(cython.int, (h >> 7) & cython.cast(cython.ulonglong, self.slot_count - 1))
+            i = self._set_slot(self.set_at[2 * j], self.set_at[2 * j + 1])
             while self.slots[i] >= 0:
                 i = (i + 1) & (self.slot_count - 1)
             self.slots[i] = j

@@ -1,6 +1,5 @@
 cimport cython
 
-from constrained.kernel.memory cimport grow_int
 
 @cython.final
 cdef class Table:
@@ -26,5 +25,6 @@ cdef class Table:
     cdef int* queue
     cdef int* queued
     cdef int _mark(self, int state, int touched) except -1
+    cdef int _pair_slot(self, int a, int b) noexcept
     cdef int _pair(self, int a, int b, int count) except -1
     cdef int _rehash(self, int count) except -1

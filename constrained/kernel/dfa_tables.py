@@ -15,10 +15,10 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.memory import grow_int
+    from cython.cimports.constrained.kernel.memory import empty_table, grow_int
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.memory import grow_int
+    from constrained.kernel.memory import empty_table, grow_int
 
 
 class TooManyStates(Exception):
@@ -414,7 +414,7 @@ class Table:
         home_a: list = [home[0] for home in homes]
         home_b: list = [home[1] for home in homes]
         self.slot_count = 64
-        self.slots = grow_int(self.slots, self.slot_count)
+        self.slots = empty_table(self.slots, self.slot_count)
         self.queue = grow_int(self.queue, k + 1)
         self.queued = grow_int(self.queued, k + 1)
         self.marked = grow_int(self.marked, self.n + 1)
@@ -422,8 +422,6 @@ class Table:
         found.next = grow_int(found.next, room * k + 1)
         if not (self.slots and self.queue and self.queued and self.marked and self.touched and found.next):
             raise MemoryError
-        for j in range(self.slot_count):
-            self.slots[j] = -1
         for j in range(k):
             self.queue[j] = home_a[j]
             self.queued[j] = home_b[j]
@@ -465,17 +463,22 @@ class Table:
         return found, frozenset(accepting)
 
     @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _pair(self, a: cython.int, b: cython.int, count: cython.int) -> cython.int:
-        """The number of a pair, ``count`` if it is new."""
+    @cython.exceptval(check=False)
+    def _pair_slot(self, a: cython.int, b: cython.int) -> cython.int:
+        """Where a pair is looked for first."""
         h: cython.uint = (cython.cast(cython.uint, (a + 1) & 0xFFFFFF) * cython.cast(cython.uint, 0x9E3779B1)
                           ) & cython.cast(cython.uint, 0xFFFFFFFF)
-        i: cython.int
-        j: cython.int
         h = ((h ^ cython.cast(cython.uint, b + 1)) * cython.cast(cython.uint, 0x85EBCA6B)) & cython.cast(
             cython.uint, 0xFFFFFFFF)
         h = h ^ (h >> 15)
-        i = cython.cast(cython.int, h & cython.cast(cython.uint, self.slot_count - 1))
+        return cython.cast(cython.int, h & cython.cast(cython.uint, self.slot_count - 1))
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _pair(self, a: cython.int, b: cython.int, count: cython.int) -> cython.int:
+        """The number of a pair, ``count`` if it is new."""
+        i: cython.int = self._pair_slot(a, b)
+        j: cython.int
         while self.slots[i] >= 0:
             j = self.slots[i]
             if self.pair_a[j] == a and self.pair_b[j] == b:
@@ -497,22 +500,14 @@ class Table:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _rehash(self, count: cython.int) -> cython.int:
-        h: cython.uint
         i: cython.int
         j: cython.int
         self.slot_count *= 4
-        self.slots = grow_int(self.slots, self.slot_count)
+        self.slots = empty_table(self.slots, self.slot_count)
         if not self.slots:
             raise MemoryError
-        for i in range(self.slot_count):
-            self.slots[i] = -1
         for j in range(count):
-            h = (cython.cast(cython.uint, (self.pair_a[j] + 1) & 0xFFFFFF) * cython.cast(cython.uint, 0x9E3779B1)
-                 ) & cython.cast(cython.uint, 0xFFFFFFFF)
-            h = ((h ^ cython.cast(cython.uint, self.pair_b[j] + 1)) * cython.cast(cython.uint, 0x85EBCA6B)
-                 ) & cython.cast(cython.uint, 0xFFFFFFFF)
-            h = h ^ (h >> 15)
-            i = cython.cast(cython.int, h & cython.cast(cython.uint, self.slot_count - 1))
+            i = self._pair_slot(self.pair_a[j], self.pair_b[j])
             while self.slots[i] >= 0:
                 i = (i + 1) & (self.slot_count - 1)
             self.slots[i] = j

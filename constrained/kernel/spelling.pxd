@@ -1,8 +1,6 @@
 cimport cython
 
 from constrained.kernel.blocks cimport Block
-from constrained.kernel.hashing cimport mix
-from constrained.kernel.memory cimport drop_int, grow_int
 
 @cython.final
 cdef class Spelling:

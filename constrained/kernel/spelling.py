@@ -19,12 +19,12 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.blocks import Block
     from cython.cimports.constrained.kernel.hashing import mix
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int
+    from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.blocks import Block
     from constrained.kernel.hashing import mix
-    from constrained.kernel.memory import drop_int, grow_int
+    from constrained.kernel.memory import drop_int, empty_table, grow_int
 
 from constrained.kernel.dfa_tables import TooManyStates  # noqa: E402 - a Python name in both modes
 
@@ -174,17 +174,14 @@ class Spelling:
         self.tail_lo = grow_int(self.tail_lo, self.tail_room)
         self.tail_hi = grow_int(self.tail_hi, self.tail_room)
         self.tail_to = grow_int(self.tail_to, self.tail_room)
-        self.row_slot = grow_int(self.row_slot, self.row_slots)
-        self.key_slot = grow_int(self.key_slot, self.key_slots)
+        self.row_slot = empty_table(self.row_slot, self.row_slots)
+        self.key_slot = empty_table(self.key_slot, self.key_slots)
         self.key_at = grow_int(self.key_at, self.key_room)
         self.pool = grow_int(self.pool, self.pool_room)
         if not (self.targets and self.state_of and self.tail_first and self.tail_lo and self.tail_hi and self.tail_to
                 and self.row_slot and self.key_slot and self.key_at and self.pool):
             raise MemoryError
         self.tail_first[0] = 0
-        for i in range(256):
-            self.row_slot[i] = -1
-            self.key_slot[i] = -1
         room = 2 * n + width
         block._room(n, room, cython.cast(cython.int, len(accepting)))
         for state in range(n):
@@ -282,11 +279,9 @@ class Spelling:
         at: cython.int
         g: cython.int
         self.key_slots *= 4
-        self.key_slot = grow_int(self.key_slot, self.key_slots)
+        self.key_slot = empty_table(self.key_slot, self.key_slots)
         if not self.key_slot:
             raise MemoryError
-        for i in range(self.key_slots):
-            self.key_slot[i] = -1
         for i in range(self.keys):
             at = self.key_at[i]
             g = self.pool[at]
@@ -353,11 +348,9 @@ class Spelling:
         i: cython.int
         j: cython.int
         self.row_slots *= 4
-        self.row_slot = grow_int(self.row_slot, self.row_slots)
+        self.row_slot = empty_table(self.row_slot, self.row_slots)
         if not self.row_slot:
             raise MemoryError
-        for i in range(self.row_slots):
-            self.row_slot[i] = -1
         for j in range(self.tails):
             i = self._row_slot(self.tail_first[j], self.tail_first[j + 1])
             while self.row_slot[i] >= 0:

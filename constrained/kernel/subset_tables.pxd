@@ -1,8 +1,6 @@
 cimport cython
 
 from constrained.kernel.dfa_tables cimport Table
-from constrained.kernel.hashing cimport mix, sort_ints
-from constrained.kernel.memory cimport grow_int
 
 @cython.final
 cdef class Subsets:

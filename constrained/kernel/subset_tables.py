@@ -20,13 +20,13 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.dfa_tables import Table
-    from cython.cimports.constrained.kernel.hashing import mix, sort_ints
-    from cython.cimports.constrained.kernel.memory import grow_int
+    from cython.cimports.constrained.kernel.hashing import hash_run, sort_ints
+    from cython.cimports.constrained.kernel.memory import empty_table, grow_int
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.dfa_tables import Table
-    from constrained.kernel.hashing import mix, sort_ints
-    from constrained.kernel.memory import grow_int
+    from constrained.kernel.hashing import hash_run, sort_ints
+    from constrained.kernel.memory import empty_table, grow_int
 
 from constrained.kernel.dfa_tables import TooManyStates  # noqa: E402 - a Python name in both modes
 
@@ -144,12 +144,10 @@ class Subsets:
         self.state_room = 64
         self.state_at = grow_int(self.state_at, self.state_room)
         self.slot_count = 64
-        self.slots = grow_int(self.slots, self.slot_count)
+        self.slots = empty_table(self.slots, self.slot_count)
         table.next = grow_int(table.next, row_room * k + 1)
         if not (self.pool and self.state_at and self.slots and table.next):
             raise MemoryError
-        for i in range(self.slot_count):
-            self.slots[i] = -1
         self.state_at[0] = 0
         self.stamp = 1
         self.seen[start] = 1
@@ -286,11 +284,9 @@ class Subsets:
         self.state_at[self.count] = end
         if 2 * self.count > self.slot_count:
             self.slot_count *= 4
-            self.slots = grow_int(self.slots, self.slot_count)
+            self.slots = empty_table(self.slots, self.slot_count)
             if not self.slots:
                 raise MemoryError
-            for i in range(self.slot_count):
-                self.slots[i] = -1
             for j in range(self.count):
                 i = self._slot(self.state_at[j], self.state_at[j + 1])
                 while self.slots[i] >= 0:
@@ -302,8 +298,5 @@ class Subsets:
     @cython.exceptval(check=False)
     def _slot(self, begin: cython.int, end: cython.int) -> cython.int:
         """Where a state is looked for first."""
-        h: cython.ulonglong = 0
-        i: cython.int
-        for i in range(begin, end):
-            h = mix(h, self.pool[i])
+        h: cython.ulonglong = hash_run(self.pool, begin, end - begin)
         return cython.cast(cython.int, (h >> 7) & cython.cast(cython.ulonglong, self.slot_count - 1))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from constrained.errors import SchemaError, echo
-from constrained.frontends.json_schema.dialects import DIALECTS, Dialect, find_dialect
+from constrained.frontends.json_schema.dialects import Dialect, find_dialect
 
 __all__ = ["Document", "Place"]
 
@@ -204,8 +204,3 @@ def _survey(root: Any, dialect: Dialect) -> tuple[bool, frozenset[str]]:
 
 def _escape(part: str) -> str:
     return part.replace("~", "~0").replace("/", "~1") if "~" in part or "/" in part else part
-
-
-def known_drafts() -> tuple[str, ...]:
-    """The names of the dialects."""
-    return tuple(DIALECTS)
