@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -47,17 +48,27 @@ def written(style: str, values: list[tuple[str, str]]) -> str:
     return "\n".join(OPEN[style].format(name, said(name)) + value + CLOSE[style] for name, value in values)
 
 
-@pytest.mark.parametrize("style", OPEN)
-def test_xml_parameters(style: str) -> None:
+def xgrammar_takes(form: dict[str, Any]) -> Callable[[str], bool]:
+    """Whether a text is a whole one of a format to XGrammar. Skips the test where that is not installed."""
     xgrammar = pytest.importorskip("xgrammar")
     info = xgrammar.TokenizerInfo([bytes([i]) for i in range(256)] + [b"</s>"], stop_token_ids=[256])
-    form = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": SCHEMA, "style": style}}
-    theirs = xgrammar.GrammarCompiler(info, max_threads=1).compile_structural_tag(json.dumps(form))
+    grammar = xgrammar.GrammarCompiler(info, max_threads=1).compile_structural_tag(
+        json.dumps({"type": "structural_tag", "format": form}))
+
+    def takes(text: str) -> bool:
+        matcher = xgrammar.GrammarMatcher(grammar)
+        return bool(matcher.accept_string(text) and matcher.is_completed())
+
+    return takes
+
+
+@pytest.mark.parametrize("style", OPEN)
+def test_xml_parameters(style: str) -> None:
+    theirs = xgrammar_takes({"type": "json_schema", "json_schema": SCHEMA, "style": style})
     for values, expected in CASES:
         for text in (written(style, values), " " + written(style, values) + "\n"):
             assert accepts(SCHEMA, style, text) == expected, text
-            matcher = xgrammar.GrammarMatcher(theirs)
-            assert (matcher.accept_string(text) and matcher.is_completed()) == expected, text
+            assert theirs(text) == expected, text
 
 
 def test_kimi_names_the_type_of_each_value() -> None:
@@ -161,14 +172,10 @@ MINIMAX = [
 
 @pytest.mark.parametrize(("style", "cases"), [("cohere_xml", COHERE), ("minimax_m3_xml", MINIMAX)])
 def test_elements_within_elements(style: str, cases: list[tuple[str, bool]]) -> None:
-    xgrammar = pytest.importorskip("xgrammar")
-    info = xgrammar.TokenizerInfo([bytes([i]) for i in range(256)] + [b"</s>"], stop_token_ids=[256])
-    form = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": NESTED, "style": style}}
-    theirs = xgrammar.GrammarCompiler(info, max_threads=1).compile_structural_tag(json.dumps(form))
+    theirs = xgrammar_takes({"type": "json_schema", "json_schema": NESTED, "style": style})
     for text, expected in cases:
         assert accepts(NESTED, style, text) == expected, text
-        matcher = xgrammar.GrammarMatcher(theirs)
-        assert (matcher.accept_string(text) and matcher.is_completed()) == expected, text
+        assert theirs(text) == expected, text
 
 
 def test_nested_elements_keep_bounds_and_recursion() -> None:
@@ -240,19 +247,15 @@ HIDDEN: dict[str, Any] = {
     ("gemma", [('{a:<|"|>hi<|"|>}', True), ('{a:<|"|><|<|"|>}', False), ('{a:<|"|>hi<|"|>,n:[<|"|>x<|"|>]}', True)]),
 ])
 def test_texts_that_stand_in_no_string(style: str, texts: list[tuple[str, bool]]) -> None:
-    xgrammar = pytest.importorskip("xgrammar")
-    info = xgrammar.TokenizerInfo([bytes([i]) for i in range(256)] + [b"</s>"], stop_token_ids=[256])
     properties = {k: v for k, v in HIDDEN["properties"].items() if style != "gemma" or k != "<|"}
     form = {"type": "json_schema", "json_schema": {**HIDDEN, "properties": properties}, "style": style,
             "excludes": ["<|"]}
-    theirs = xgrammar.GrammarCompiler(info, max_threads=1).compile_structural_tag(
-        json.dumps({"type": "structural_tag", "format": form}))
+    theirs = xgrammar_takes(form)
     ours = cd.GrammarCompiler(vocabulary(())).compile_structural_tag(form)
     for text, expected in texts:
         state = ours.advance(ours.start_state, text.encode())
         assert (bool(state) and ours.is_complete(state)) == expected, text
-        matcher = xgrammar.GrammarMatcher(theirs)
-        assert (matcher.accept_string(text) and matcher.is_completed()) == expected, text
+        assert theirs(text) == expected, text
 
 
 def test_excluded_texts_beside_other_constraints() -> None:
@@ -276,14 +279,10 @@ def test_excluded_texts_beside_other_constraints() -> None:
     (["<c>x", "z"], [("a<c>x", True), ("az", True), ("azz", False), ("a<c>z", False)]),
 ])
 def test_an_end_may_begin_with_what_is_excluded_before_it(end: Any, texts: list[tuple[str, bool]]) -> None:
-    xgrammar = pytest.importorskip("xgrammar")
-    info = xgrammar.TokenizerInfo([bytes([i]) for i in range(256)] + [b"</s>"], stop_token_ids=[256])
     form = {"type": "tag", "begin": "", "content": {"type": "any_text", "excludes": ["<c>"]}, "end": end}
-    theirs = xgrammar.GrammarCompiler(info, max_threads=1).compile_structural_tag(
-        json.dumps({"type": "structural_tag", "format": form}))
+    theirs = xgrammar_takes(form)
     ours = cd.GrammarCompiler(vocabulary(())).compile_structural_tag(form)
     for text, expected in texts:
         state = ours.advance(ours.start_state, text.encode())
         assert (bool(state) and ours.is_complete(state)) == expected, text
-        matcher = xgrammar.GrammarMatcher(theirs)
-        assert (matcher.accept_string(text) and matcher.is_completed()) == expected, text
+        assert theirs(text) == expected, text
