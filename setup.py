@@ -7,6 +7,8 @@ time:
 - ``CONSTRAINED_REQUIRE_COMPILED=1``: fail when a kernel cannot be compiled.
 - ``CONSTRAINED_DISABLE_COMPILED=1``: compile nothing; the wheel is pure.
 
+A level of optimisation in ``CFLAGS`` stands instead of ``-O3``: ``CFLAGS=-O1`` builds in half the time.
+
 Build in place for development: ``python setup.py -q build_ext --inplace``.
 """
 
@@ -43,7 +45,7 @@ def kernel_extensions() -> list[Extension]:
                if path.read_text(encoding="utf-8").startswith("# cython:")]
     if not sources:
         return []
-    flags = [] if os.name == "nt" else ["-O3", "-g0"]
+    flags = [] if os.name == "nt" else ["-g0"] if "-O" in os.environ.get("CFLAGS", "") else ["-O3", "-g0"]
     extensions = cythonize(
         [Extension(".".join(source.with_suffix("").parts), [source.as_posix()], extra_compile_args=flags)
          for source in sources],
