@@ -14,7 +14,7 @@ from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.denotation import ANYTHING, Denotation, conjunction
 from constrained.frontends.json_schema.document import Place
 from constrained.frontends.json_schema.expressions import FALSE, TRUE
-from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, NumberShape
+from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, PLAIN_INTEGER, NumberShape
 from constrained.frontends.json_schema.objects import ANY_OTHERS, Cell, ObjectShape, disjoint_cells, meet, split_cells
 from constrained.frontends.json_schema.reading import count_of, decimal_of, flag_of, mapping_of, names_of
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
@@ -30,6 +30,7 @@ ANNOTATIONS = frozenset(("byte", "binary"))
 
 _ANY_NUMBERS = (ANY_NUMBER,)
 _INTEGERS = (ANY_INTEGER,)
+_PLAIN_INTEGERS = (PLAIN_INTEGER,)
 _ANY_STRINGS = (ANY_STRING,)
 _TYPES = frozenset("null boolean integer number string array object".split())
 _ONE_TYPE = {name: frozenset((name,)) for name in _TYPES}
@@ -69,7 +70,7 @@ def own_denotation(normaliser: Normaliser, place: Place, kinds: int) -> Denotati
     if "number" in types:
         numbers = _ANY_NUMBERS
     elif "integer" in types:
-        numbers = _INTEGERS
+        numbers = _INTEGERS if place.dialect.float_integers else _PLAIN_INTEGERS
     if kinds & _NUMERIC:
         number = _number(place, numbers[0] if numbers else ANY_NUMBER)
         if numbers:

@@ -14,6 +14,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
+from types import NoneType
 from typing import Any
 
 from constrained.errors import GrammarLimitError, echo
@@ -26,7 +27,7 @@ from constrained.frontends.json_schema.finite_values import finite_values
 from constrained.frontends.json_schema.given import Names, all_names
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.numbers import ANY_NUMBER, NumberShape
-from constrained.frontends.json_schema.objects import ANY_OTHERS, Cell, ObjectShape
+from constrained.frontends.json_schema.objects import ANY_OBJECT, ANY_OTHERS, Cell, ObjectShape, meet
 from constrained.frontends.json_schema.policy import DEFAULT_WHITESPACE, TextPolicy
 from constrained.frontends.json_schema.presence import fewer_shapes
 from constrained.frontends.json_schema.refusal import NotEnforced
@@ -57,6 +58,9 @@ MAX_INDENT_DEPTH = 32
 
 MAX_ARRAY_STATES = 2_000
 """States of the automaton of one array with ``contains``."""
+
+MAX_NAMES = 32
+"""Undeclared names that are declared where a member of one of them must exist."""
 
 MAX_DIFFERENT_ITEMS = 1_000
 """Values out of which an array of different items may be made."""
@@ -310,6 +314,10 @@ class Emitter:
     def object(self, shape: ObjectShape) -> Expr:
         """One alternative of an object."""
         closed = self.strict and not shape.said
+        if shape.exists and not closed:
+            named = self.few_named(shape)
+            if named is not None:
+                return Choice(tuple([self.object(one) for one in named if not self.normaliser.no_object(one)]))
         required, properties = shape.required, shape.properties
         members: list[tuple[Expr, bool]] = []
         is_empty, member, empties = self.normaliser.is_empty, self.member, self.normaliser.empties
@@ -331,10 +339,7 @@ class Emitter:
             members.append((self.member(name, expression), True))
         cells = () if closed else shape.others
         if shape.exists:
-            try:
-                return self.with_witnesses(shape, members, cells, declared)
-            except NotEnforced:  # names have to be compared
-                return different_members(self, shape, members, cells, declared)
+            return self.with_witnesses(shape, members, cells, declared)
         least, most, compared, standing = 0, None, False, 0
         bounded = shape.minimum > 0 or shape.maximum is not None
         if bounded:
@@ -363,9 +368,18 @@ class Emitter:
         """An object in which undeclared members must exist: see ``witnesses``."""
         required = sum(1 for _, needed in members if needed)
         room = None if shape.maximum is None else shape.maximum - required
+        try:
+            parted = casts(shape.exists, room, self.normaliser)
+        except NotEnforced:
+            return different_members(self, shape, members, cells, declared)
+        if any(harmless(cells, parts, self.normaliser) != cells for parts in parted):
+            try:  # in every order
+                return different_members(self, shape, members, cells, declared)
+            except NotEnforced:  # few names: in the orders in which none that must exist is replaced
+                pass
         free = self.free_member(cells, declared)
         options: list[Expr] = []
-        for parts in casts(shape.exists, room, self.normaliser):
+        for parts in parted:
             plays = [self.free_member(members_of(part, cells, self.normaliser), declared) for part in parts]
             players = [play for play in plays if play is not None]
             if len(players) < len(parts):
@@ -426,6 +440,26 @@ class Emitter:
         if text is None:
             text = self.key_texts[names] = names.to_key_expr(self.policy, self.normaliser.limits)
         return self.scalar("key", text)
+
+    def few_named(self, shape: ObjectShape) -> tuple[ObjectShape, ...] | None:
+        """A shape in which some member must exist as alternatives in which the members of cells of few names are
+        declared; None where no cell has few names."""
+        declared = shape.declared()
+        cells: list[Cell] = []
+        members: list[tuple[str, int]] = []
+        for names, expression in shape.others:
+            try:
+                few = names.exclude_values(declared).enumerated(MAX_NAMES, self.normaliser.limits)
+            except GrammarLimitError:
+                few = None  # a pattern beside many lengths
+            if few is None or len(members) + len(few) > MAX_NAMES:
+                cells.append((names, expression))
+            else:
+                members += [(name, expression) for name in few]
+        if len(cells) == len(shape.others):
+            return None
+        return meet(replace(shape, properties=shape.properties + tuple(members), others=tuple(cells)), ANY_OBJECT,
+                    self.normaliser)
 
     def spelled_out(self, cells: tuple[Cell, ...], members: list[tuple[Expr, bool]],
                     declared: list[str]) -> tuple[Cell, ...]:
@@ -605,11 +639,18 @@ class Emitter:
         values = None if shape.prefix or shape.contains else self.finite(shape.rest)
         if values is None:
             return different_items(self, shape, self.finite)
-        items = tuple(self.inner(self.normaliser.constant(value)) for value in values)
+        items = tuple([self.inner(self.one_of(shape.rest, value)) for value in values])
         if not items or shape.minimum > len(items):
             return self.bracketed(b"[", None, b"]", may_be_empty=True) if shape.minimum == 0 else NOTHING
         group = Unordered(items, frozenset(), self.separator(), None, max(shape.minimum, 1), shape.maximum)
         return self.bracketed(b"[", group, b"]", may_be_empty=shape.minimum == 0)
+
+    def one_of(self, expression: int, value: Any) -> int:
+        """A value of an expression, which may say how its numbers are spelled."""
+        constant = self.normaliser.constant(value)
+        if self.policy.integer_as_float or isinstance(value, (str, bool, NoneType)):
+            return constant
+        return self.normaliser.both(constant, expression)
 
     def finite(self, expression: int) -> list[Any] | None:
         """All values of an expression, if it is plain that they are few."""

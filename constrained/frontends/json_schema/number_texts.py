@@ -10,6 +10,7 @@ Data: ``Tail``, a set of digit strings, as (whether the empty one is in it, the 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache, lru_cache
 
@@ -55,6 +56,9 @@ NEVER: Tail = (False, None)
 
 def number_expression(shape: NumberShape, digits: int, integer_as_float: bool, limits: Limits) -> Expr | None:
     """The IR of the texts of ``shape``; None where there is none. Raises GrammarLimitError (``max_dfa_states``)."""
+    if shape.plain is False:
+        dfa = _marked(shape, limits)
+        return byte_dfa(dfa, limits) if dfa.accepting else None
     values = shape.values if shape.values is not None else (
         shape.enumerated(_FEW) if shape.multiple_of is not None or shape.excluded or shape.not_multiple_of else None)
     if values is not None:
@@ -85,6 +89,18 @@ def number_expression(shape: NumberShape, digits: int, integer_as_float: bool, l
     else:
         dfa = number_dfa(shape, integer_as_float, limits)
     return byte_dfa(dfa, limits) if dfa.accepting else None
+
+
+def _marked(shape: NumberShape, limits: Limits) -> Dfa:
+    """The texts with a fraction or an exponent."""
+    if shape.values is None:
+        found = number_dfa(replace(shape, plain=None), True, limits)
+    else:
+        trees = [number_tree(NumberShape(lower=value, upper=value), None, True) for value in shape.values]
+        found = automata.intersection(determinise(alternation([tree for tree in trees if tree is not None]), limits),
+                                      _canonical(), limits)
+    whole = determinise(concat([Repeat(_MINUS, 0, 1), Repeat(DIGIT, 1, None)]), limits)
+    return minimise(automata.intersection(found, automata.complement(whole), limits))
 
 
 def _one_number(value: Decimal, digits: int) -> Expr | None:

@@ -26,7 +26,7 @@ from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.grammar.ir import Choice, Expr
 from constrained.limits import Limits
 
-__all__ = ["ANY_INTEGER", "ANY_NUMBER", "NumberShape"]
+__all__ = ["ANY_INTEGER", "ANY_NUMBER", "PLAIN_INTEGER", "NumberShape"]
 
 _DEFAULT_LIMITS = Limits()
 _ONE = Decimal(1)
@@ -50,7 +50,8 @@ class NumberShape:
 
     ``integer``: only whole ones (``multiple_of`` 1 with a meaning for spellings). ``multiple_of``: a positive decimal.
     ``not_multiple_of``: positive decimals. ``values``, where not None, holds all members; of the rest only ``integer``
-    then says something: how they may be spelled.
+    and ``plain`` then say something: how they may be spelled. ``plain``, in a draft that tells integers by that: True,
+    without fraction and exponent (``integer``, too); False, with one.
     """
 
     integer: bool = False
@@ -62,6 +63,7 @@ class NumberShape:
     not_multiple_of: frozenset[Decimal] = frozenset()
     excluded: frozenset[Decimal] = frozenset()
     values: tuple[Decimal, ...] | None = None
+    plain: bool | None = None
 
     @staticmethod
     def of_values(values: Iterable[Decimal | int]) -> NumberShape:
@@ -92,7 +94,8 @@ class NumberShape:
         """The same without ``values``."""
         out = frozenset(map(_plain, values))
         if self.values is not None:
-            return NumberShape(self.integer, values=tuple(value for value in self.values if value not in out))
+            return NumberShape(self.integer, values=tuple(value for value in self.values if value not in out),
+                               plain=self.plain)
         return replace(self, excluded=self.excluded | out) if out else self
 
     def intersect(self, other: NumberShape) -> NumberShape | None:
@@ -103,29 +106,34 @@ class NumberShape:
             return other
         if type(other) is not NumberShape:  # a kind of its own, which knows more
             return other.intersect(self)
+        plain = other.plain if self.plain is None else self.plain
+        if other.plain is not None and other.plain is not plain:
+            return None
         if self.values is not None or other.values is not None:
             mine, theirs = (self, other) if self.values is not None else (other, self)
             assert mine.values is not None
             kept = tuple(value for value in mine.values if theirs.contains(value))
-            return NumberShape(self.integer or other.integer, values=kept) if kept else None
+            return NumberShape(self.integer or other.integer, values=kept, plain=plain) if kept else None
         lower, lower_open = _tighter(self.lower, self.lower_open, other.lower, other.lower_open, 1)
         upper, upper_open = _tighter(self.upper, self.upper_open, other.upper, other.upper_open, -1)
         step = self.multiple_of if other.multiple_of is None else (
             other.multiple_of if self.multiple_of is None else _common_multiple(self.multiple_of, other.multiple_of))
         found = NumberShape(self.integer or other.integer, lower, lower_open, upper, upper_open, step,
-                            self.not_multiple_of | other.not_multiple_of, self.excluded | other.excluded)
+                            self.not_multiple_of | other.not_multiple_of, self.excluded | other.excluded, None, plain)
         return None if found.is_empty() else found
 
     def complement(self) -> list[NumberShape]:
         """Shapes that together are all numbers but these; they may overlap."""
+        found: list[NumberShape] = []
+        if self.plain is not None:
+            found.append(NumberShape(plain=False) if self.plain else PLAIN_INTEGER)
         if self.values is not None:
-            return [ANY_NUMBER.exclude_values(self.values)]
-        found = []
+            return [ANY_NUMBER.exclude_values(self.values), *found]
         if self.lower is not None:
             found.append(NumberShape(upper=self.lower, upper_open=not self.lower_open))
         if self.upper is not None:
             found.append(NumberShape(lower=self.upper, lower_open=not self.upper_open))
-        if self.integer:
+        if self.integer and not self.plain:
             found.append(NumberShape(not_multiple_of=frozenset((_ONE,))))
         if self.multiple_of is not None:
             found.append(NumberShape(not_multiple_of=frozenset((self.multiple_of,))))
@@ -207,6 +215,8 @@ class NumberShape:
 
 ANY_NUMBER = NumberShape()
 ANY_INTEGER = NumberShape(integer=True)
+PLAIN_INTEGER = NumberShape(integer=True, plain=True)
+"""The integers of a draft for which ``1.0`` is none."""
 
 
 def _plain(number: Decimal | int) -> Decimal:
