@@ -12,11 +12,12 @@ from typing import Any
 
 from constrained.errors import GrammarLimitError, SchemaError, UnsatisfiableGrammarError, UnsatisfiableSchemaError
 from constrained.frontends.json_schema import formats, number_texts
-from constrained.frontends.json_schema.dialects import PYTHON_TYPES, Dialect, find_dialect
+from constrained.frontends.json_schema.dialects import PYTHON_TYPES, URIS, Dialect, find_dialect
+from constrained.frontends.json_schema.direct_document import Front
 from constrained.frontends.json_schema.document import Document
 from constrained.frontends.json_schema.emit import Emitter
 from constrained.frontends.json_schema.metaschema import worded
-from constrained.frontends.json_schema.mixed import Kind, kind_of, written
+from constrained.frontends.json_schema.mixed import way_of
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.garbage import postponed
@@ -69,28 +70,16 @@ def from_json_schema(
         GrammarLimitError: a budget.
     """
     limits = limits or _DEFAULT_LIMITS
-    spelling: dict[str, Any] = {
-        "any_whitespace": any_whitespace, "max_whitespace_cnt": max_whitespace_cnt, "indent": indent,
-        "separators": separators, "string_escapes": string_escapes, "max_number_digits": max_number_digits,
-        "property_order": property_order}
     if unsupported == "error" and isinstance(schema, _JSON):
-        with postponed():
-            value = read_schema(schema, limits)
-            dialect = find_dialect(draft, value, registry)
-            text = schema if isinstance(schema, str) else None
-            found = written(Document(value, dialect, registry, text), _kind(dialect, limits, assert_formats, spelling),
-                            strict_mode)
+        options = (assert_formats, any_whitespace, max_whitespace_cnt, indent, separators, string_escapes,
+                   max_number_digits, property_order)
+        found = _FRONT.rules(schema, draft, registry, limits, options, strict_mode)
         if found is not None:
             return found
     return build(schema, draft=draft, strict_mode=strict_mode, unsupported=unsupported, assert_formats=assert_formats,
-                 registry=registry, limits=limits, **spelling)[0]
-
-
-def _kind(dialect: Dialect, limits: Limits, assert_formats: bool, spelling: dict[str, Any]) -> Kind:
-    try:
-        return kind_of(dialect, limits, assert_formats, spelling)
-    except (TypeError, ValueError) as error:
-        raise SchemaError(str(error)) from None
+                 registry=registry, limits=limits, any_whitespace=any_whitespace, max_whitespace_cnt=max_whitespace_cnt,
+                 indent=indent, separators=separators, string_escapes=string_escapes,
+                 max_number_digits=max_number_digits, property_order=property_order)[0]
 
 
 def build(
@@ -109,8 +98,7 @@ def build(
         policy = TextPolicy(integer_as_float=dialect.float_integers, **spelling)
     except (TypeError, ValueError) as error:
         raise SchemaError(str(error)) from None
-    text = schema if isinstance(schema, str) else None
-    normaliser = normalise_schema(value, dialect, limits, unsupported, assert_formats, registry, text, comparing)
+    normaliser = normalise_schema(value, dialect, limits, unsupported, assert_formats, registry, comparing)
     normaliser.notes.update({(pointer, "relaxed", reason): None for pointer, reason in notes})
     try:
         with postponed():
@@ -140,11 +128,11 @@ def read_document(schema: Any, draft: str | None, registry: Any, limits: Limits,
 
 
 def normalise_schema(value: Any, dialect: Dialect, limits: Limits, unsupported: str, assert_formats: bool,
-                     registry: Any, text: str | None = None, comparing: bool = True) -> Normaliser:
-    """The normaliser of a schema value; ``text``: what it was read from, if it was. ``comparing``: see there."""
+                     registry: Any, comparing: bool = True) -> Normaliser:
+    """The normaliser of a schema value. ``comparing``: see there."""
     if unsupported not in ("error", "warn", "ignore"):
         raise SchemaError(f'unsupported must be "error", "warn" or "ignore", not {unsupported!r:.50}')
-    document = Document(value, dialect, registry, text)
+    document = Document(value, dialect, registry)
     return Normaliser(document, limits, unsupported=unsupported, assert_formats=assert_formats, comparing=comparing)
 
 
@@ -204,3 +192,4 @@ def _no_constant(name: str) -> None:
 
 
 _decode = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_constant).decode
+_FRONT = Front(read_schema, find_dialect, URIS, way_of)

@@ -7,7 +7,7 @@ from typing import Any
 
 from constrained.errors import SchemaError, echo
 
-__all__ = ["DIALECTS", "PYTHON_TYPES", "VALIDATION", "Dialect", "find_dialect"]
+__all__ = ["DIALECTS", "PYTHON_TYPES", "URIS", "VALIDATION", "Dialect", "find_dialect"]
 
 _CORE = frozenset(
     "type enum properties required additionalProperties patternProperties minProperties maxProperties items minItems "
@@ -69,6 +69,9 @@ _ALIASES = {
     "draft3": "", "draft2019-09": "2019-09", "draft2020-12": "2020-12", "2019": "2019-09", "2020": "2020-12",
 }
 _BY_URI = {d.uri: d for d in DIALECTS.values()}
+URIS: dict[str | None, Dialect] = {
+    None: DIALECTS["2020-12"], **{uri + end: d for uri, d in _BY_URI.items() for end in ("", "#")}}
+"""What ``$schema`` mostly says; None: there is none."""
 
 
 VALIDATION = frozenset(

@@ -15,6 +15,8 @@ cdef class Union:
 @cython.final
 cdef class Writer(Rules):
     cdef object host
+    cdef object make_host
+    cdef object document
     cdef dict typed
     cdef dict known
     cdef dict references
@@ -32,6 +34,7 @@ cdef class Writer(Rules):
     cdef list open
     cdef object value(self, object schema, str base, object keyword, object name)
     cdef object quick(self, object schema)
+    cdef object asked(self)
     cdef object by_host(self, object schema, str base, object keyword, object name)
     cdef object plain(self, dict schema, str base, object keyword, object name)
     cdef object reference(self, dict schema, int bits)
@@ -40,8 +43,12 @@ cdef class Writer(Rules):
     cdef Union alternatives_of(self, dict schema, str base, object keyword, object name)
     cdef object united(self, Union union)
     cdef tuple target(self, str ref)
+    cdef tuple follow(self, str ref)
     cdef object waits(self, dict schema, object union, str base, object keyword, object name)
     cdef object written(self, dict schema)
+    cdef object run(self)
+    cdef object end(self)
+    cdef object write(self)
     cdef object body(self, dict schema, str pointer)
     cdef object own_array(self, dict schema, int types, str base, object keyword, object name)
     cdef object array(self, dict schema, str pointer)

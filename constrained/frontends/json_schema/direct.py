@@ -22,6 +22,7 @@ Cost: 0.3 us a member, 2-3 us an object.
 from __future__ import annotations
 
 from marshal import dumps
+from urllib.parse import unquote
 
 try:
     import cython
@@ -29,6 +30,7 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 from constrained.frontends.json_schema.direct_reading import NotPlain
+from constrained.frontends.json_schema.document import is_index
 
 if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.direct_nodes import choice, place_of, reference, sequence
@@ -112,14 +114,18 @@ class Writer(Rules):
 
     Args:
         tables, strict: as ``Rules``.
-        host: ``slow(schema, pointer)`` is the expression of a schema that is not plain, ``follow(ref)`` the schema that
-            a reference leads to and its pointer, ``is_apart(pattern, names)`` whether a pattern is in none of them,
-            ``names(pattern, out)`` the texts of the names but ``out`` in which it is, and those in which it is not.
+        host: makes of ``(writer, document, strict)`` the host, once something is not plain. There
+            ``slow(schema, pointer)`` is the expression of a schema that is not plain, ``is_apart(pattern, names)``
+            whether a pattern is in none of them, ``names(pattern, out)`` the texts of the names but ``out`` in which it
+            is, and those in which it is not; ``write()`` writes the rules of what waits there, False: nothing does.
+        document: the schema of the whole document.
     """
 
-    def __init__(self, tables: Tables, host, strict: bool):
-        Rules.__init__(self, tables, strict)
-        self.host = host
+    def __init__(self, tables: Tables, host, document, strict: bool):
+        self.begin(tables, strict)
+        self.host = None
+        self.make_host = host
+        self.document = document
         self.typed = {}
         self.known = {}
         self.references = {}
@@ -160,11 +166,18 @@ class Writer(Rules):
         return None
 
     @cython.cfunc
+    def asked(self):
+        """The host."""
+        if self.host is None:
+            self.host = self.make_host(self, self.document, self.strict)
+        return self.host
+
+    @cython.cfunc
     def by_host(self, schema, base: str, keyword, name):
         key = id(schema)
         found = self.known.get(key)
         if found is None:
-            found = self.host.slow(schema, place_of(base, keyword, name))
+            found = self.asked().slow(schema, place_of(base, keyword, name))
             self.known[key] = found
         return found
 
@@ -395,7 +408,7 @@ class Writer(Rules):
         bits: cython.int
         found: tuple
         for _ in range(LONGEST_CHAIN):
-            found = self.host.follow(ref)
+            found = self.follow(ref)
             schema = found[0]
             if type(schema) is not dict or "$ref" not in schema:
                 return found
@@ -407,6 +420,33 @@ class Writer(Rules):
                 raise NotPlain
             ref = following
         raise NotPlain
+
+    @cython.cfunc
+    def follow(self, ref: str) -> tuple:
+        """The schema that a pointer from the document's root leads to, and the pointer: as ``Document.walk``."""
+        value: object = self.document
+        if ref == "#":
+            return value, ""
+        if not ref.startswith("#/"):
+            raise NotPlain
+        path: str = ref[1:]
+        if "%" in path:
+            path = unquote(path)
+        for part in ref[2:].split("/"):
+            step: str = part
+            if "%" in step:
+                step = unquote(step)
+            if "~" in step:
+                step = step.replace("~1", "/").replace("~0", "~")
+            if type(value) is dict:
+                if step not in cython.cast(dict, value):
+                    raise NotPlain
+                value = cython.cast(dict, value)[step]
+            elif type(value) is list and is_index(step) and int(step) < len(cython.cast(list, value)):
+                value = cython.cast(list, value)[int(step)]
+            else:
+                raise NotPlain
+        return value, path
 
     # ---- equal places --------------------------------------------------------------------------------
 
@@ -457,14 +497,21 @@ class Writer(Rules):
 
     # ---- arrays and objects --------------------------------------------------------------------------
 
-    def root(self, schema):
-        """Begins with the schema of the whole document."""
-        self.rules["root"] = self.value(schema, "", None, None)
+    @cython.cfunc
+    def run(self):
+        """The rules of the whole document."""
+        self.rules["root"] = self.value(self.document, "", None, None)
+        self.write()
+        while self.host is not None and self.host.write():
+            self.write()
 
+    @cython.cfunc
     def end(self):
         """Lets go of the host."""
         self.host = None
+        self.make_host = None
 
+    @cython.cfunc
     def write(self):
         """The rules of all that waits."""
         while self.done < len(self.waiting):
@@ -584,7 +631,7 @@ class Writer(Rules):
         for pattern, value in patterns.items():
             if type(pattern) is not str or not (type(value) is dict or value is True):
                 return False
-            if not self.host.is_apart(pattern, names):
+            if not self.asked().is_apart(pattern, names):
                 return False
         for name in schema.get("required") or ():
             if name not in names:
@@ -598,7 +645,7 @@ class Writer(Rules):
         out = frozenset(declared)
         for pattern, schema in patterns.items():
             value = self.value(schema, pointer, "patternProperties", pattern)
-            names = self.host.names(pattern, out)
+            names = self.asked().names(pattern, out)
             key = self.named("key", names[0], None)
             options.append(sequence((key, self.tables.colon, value)))
             if rest is not None:

@@ -47,6 +47,7 @@ cdef class Rules:
     cdef Reference anything
     cdef object some_object
     cdef object some_array
+    cdef object begin(self, Tables tables, bint strict)
     cdef object scalar(self, tuple content, dict schema, str base, object keyword, object name)
     cdef object written_as(self, tuple content, Texts texts, str base, object keyword, object name)
     cdef object alternatives(self, Texts texts, str pointer)

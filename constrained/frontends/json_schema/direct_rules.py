@@ -147,7 +147,8 @@ class Rules:
         strict: objects that say nothing about undeclared members have none.
     """
 
-    def __init__(self, tables: Tables, strict: bool):
+    @cython.cfunc
+    def begin(self, tables: Tables, strict: cython.bint):
         self.tables = tables
         self.strict = strict
         self.rules = {}

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from constrained.errors import SchemaError, echo
 from constrained.frontends.json_schema.dialects import Dialect, find_dialect
 
-__all__ = ["Document", "Place"]
+__all__ = ["Document", "Place", "is_index"]
 
 
 class Place(NamedTuple):
@@ -41,13 +41,13 @@ class Place(NamedTuple):
 class Document:
     """The root schema and how to follow references from it."""
 
-    def __init__(self, root: Any, dialect: Dialect, registry: Any = None, text: str | None = None) -> None:
-        """``text``: what ``root`` was read from, if it was: most texts show at once that nothing in them is named."""
+    def __init__(self, root: Any, dialect: Dialect, registry: Any = None, *, nameless: bool = False) -> None:
+        """``nameless``: it is known that there are no names, and no rare keywords."""
         self.root = root
         self.dialect = dialect
         self.registry = registry
         named, self.mentioned = False, frozenset[str]()
-        if isinstance(root, dict) and (text is None or not _plainly_nameless(text, root, dialect)):
+        if isinstance(root, dict) and not nameless:
             named, self.mentioned = _survey(root, dialect)
         self.plain = not named
         self._root_scope: Any = None
@@ -101,7 +101,7 @@ class Document:
             step = unquote(part).replace("~1", "/").replace("~0", "~")
             if isinstance(value, dict) and step in value:
                 value = value[step]
-            elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+            elif isinstance(value, list) and is_index(step) and int(step) < len(value):
                 value = value[int(step)]
             else:
                 raise SchemaError(f"the reference {echo(ref)} leads nowhere", pointer=pointer,
@@ -134,52 +134,16 @@ def _specification(dialect: Dialect) -> Any:
 
 
 _MENTIONED = frozenset(("$dynamicRef", "$recursiveRef", "unevaluatedProperties", "unevaluatedItems"))
-_NAMED = frozenset(
-    "id $id $anchor $dynamicAnchor $dynamicRef $recursiveRef $recursiveAnchor $ref".split())
-_LOOKED_FOR = _MENTIONED | _NAMED
-
-
-_SPELLED = ("\\u0024", "\\u004", "\\u005", "\\u006", "\\u007")
-"""Escapes of the dollar sign and of letters: a keyword may be spelled with them."""
-
-
-_HARMLESS = ('"$ref": "#/', '"$ref":"#/', '"$schema"', '"$defs"', '"$comment"')
-"""With these, a text of JSON names nothing: references that are pointers, and what no reference looks at."""
-
-
-def _plainly_nameless(text: str, root: dict[str, Any], dialect: Dialect) -> bool:
-    """Whether a schema's text shows that references are pointers from the root and that no rare keyword is in it."""
-    if '"unevaluated' in text or ("\\u00" in text and any(letter in text for letter in _SPELLED)):
-        return False
-    if text.find('"$ref"') < 0 and text.find('"$dynamic') < 0 and text.find('"$recursive') < 0:
-        return True  # names that nothing refers to
-    names = 0
-    at = text.find('"$')
-    if at >= 0 and text.count('"$') == sum(map(text.count, _HARMLESS)):
-        at = -1
-    while at >= 0:
-        if text.startswith("ref", at + 2):
-            if not text.startswith(('"$ref": "#/', '"$ref":"#/', '"$ref": "#"', '"$ref":"#"'), at):
-                return False
-        elif text.startswith('id"', at + 2) and dialect.id_keyword == "$id":
-            names += 1
-        elif text.startswith(("anchor", "dynamic", "recursive"), at + 2):
-            return False
-        at = text.find('"$', at + 2)
-    if dialect.id_keyword == "id":
-        at = text.find('"id"')
-        while at >= 0:
-            behind = text[at + 4 : at + 8].lstrip()
-            if behind[:1] not in (",", "]", "}") and not behind[1:].lstrip().startswith("{"):
-                names += 1  # neither a text called so nor a property
-            at = text.find('"id"', at + 4)
-    return names <= isinstance(root.get(dialect.id_keyword), str)  # a root's own changes nothing
+_LOOKED_FOR = _MENTIONED | {"id", "$id", "$ref"}
 
 
 def _survey(root: Any, dialect: Dialect) -> tuple[bool, frozenset[str]]:
-    """Whether any reference could mean something else than a pointer from the root; which rare keywords there are."""
-    other = "id" if dialect.id_keyword == "$id" else "$id"
-    named = False
+    """Whether any reference could mean something else than a pointer from the root; which rare keywords there are.
+
+    Names matter where something refers to them, and ids also where they change what a pointer begins at. The root's own
+    changes nothing.
+    """
+    refers = elsewhere = ids = False
     found: set[str] = set()
     stack: list[Any] = [root]
     while stack:
@@ -187,19 +151,24 @@ def _survey(root: Any, dialect: Dialect) -> tuple[bool, frozenset[str]]:
         if type(value) is dict or isinstance(value, dict):
             if not _LOOKED_FOR.isdisjoint(value):
                 for name in _LOOKED_FOR.intersection(value):
+                    entry = value[name]
                     if name in _MENTIONED:
                         found.add(name)
-                    if named or name not in _NAMED or name == other:
-                        continue
-                    entry = value[name]
-                    if name == "$ref":
-                        named = isinstance(entry, str) and entry != "#" and not entry.startswith("#/")
-                    elif isinstance(entry, bool if name == "$recursiveAnchor" else str):  # a property "id" is no id
-                        named = not (value is root and name == dialect.id_keyword)  # a root's own changes nothing
+                        elsewhere = elsewhere or (name[0] == "$" and isinstance(entry, str))
+                    elif name == "$ref":
+                        refers = True
+                        elsewhere = elsewhere or (isinstance(entry, str) and entry != "#" and entry[:2] != "#/")
+                    elif name == dialect.id_keyword:  # a property "id" is no id
+                        ids = ids or (value is not root and isinstance(entry, str))
             stack.extend([item for item in value.values() if isinstance(item, (dict, list))])
         else:
             stack.extend([item for item in value if isinstance(item, (dict, list))])
-    return named, frozenset(found)
+    return elsewhere or (refers and ids), frozenset(found)
+
+
+def is_index(step: str) -> bool:
+    """Whether a step of a pointer is a place in a list."""
+    return len(step) < 19 and step.isascii() and step.isdigit()
 
 
 def _escape(part: str) -> str:

@@ -2,21 +2,22 @@
 rules.
 
 Either side asks the other for what stands inside of its places, so equal scalars, objects and references are one rule
-whoever meets them first. Where anything is not as it must be, ``written`` gives None and the document is read again
-without ``direct``, which words the error.
+whoever meets them first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
-from constrained.errors import ConstrainedError
+from constrained.errors import SchemaError
 from constrained.frontends.json_schema.assertions import APPLIES, kinds_of, own_denotation
 from constrained.frontends.json_schema.counted_patterns import character_rules
 from constrained.frontends.json_schema.denotation import ANYTHING, Denotation
 from constrained.frontends.json_schema.dialects import DIALECTS, Dialect
 from constrained.frontends.json_schema.direct import Writer
+from constrained.frontends.json_schema.direct_document import Way
 from constrained.frontends.json_schema.direct_reading import NotPlain
 from constrained.frontends.json_schema.direct_rules import Tables, Texts
 from constrained.frontends.json_schema.document import Document, Place
@@ -26,24 +27,21 @@ from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.numbers import NumberShape
 from constrained.frontends.json_schema.objects import Cell
 from constrained.frontends.json_schema.policy import TextPolicy
-from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
-from constrained.grammar.ir import Expr, RuleSet
+from constrained.grammar.ir import Expr
 from constrained.limits import Limits
 
-__all__ = ["Kind", "kind_of", "written"]
+__all__ = ["SPELLING", "Host", "Kind", "way_of"]
 
-MOST_KINDS = 16
-"""Combinations of dialect, spelling and limits whose tables are kept."""
-
+SPELLING = ("any_whitespace", "max_whitespace_cnt", "indent", "separators", "string_escapes", "max_number_digits",
+            "property_order")
+"""What says how values are written, in the order of a way's options."""
 
 class Kind:
     """How documents are read and written: the dialect, the spelling and the limits, with what they share."""
 
-    def __init__(self, key: tuple[Any, ...], dialect: Dialect, limits: Limits, assert_formats: bool,
-                 spelling: Mapping[str, Any]) -> None:
+    def __init__(self, dialect: Dialect, limits: Limits, assert_formats: bool, spelling: Mapping[str, Any]) -> None:
         """Raises ``TypeError`` or ``ValueError`` for a wrong spelling."""
-        self.key = key
         self.dialect = dialect
         self.limits = limits
         self.assert_formats = assert_formats
@@ -85,21 +83,6 @@ class Kind:
                 scalars.append((kind, expr, character_rules(expr)))
         words = (TRUE_WORD,) * bool(d.booleans & 2) + (FALSE_WORD,) * bool(d.booleans & 1) + (NULL_WORD,) * d.null
         return Texts(tuple(scalars), words, bool(d.objects), bool(d.arrays))
-
-
-_kinds: list[Kind] = []
-
-
-def kind_of(dialect: Dialect, limits: Limits, assert_formats: bool, spelling: Mapping[str, Any]) -> Kind:
-    """The kind, made once. Raises ``TypeError`` or ``ValueError`` for a wrong spelling."""
-    global _kinds
-    key = (assert_formats, *spelling.values(), *map(type, spelling.values()), *spelling)
-    for kind in _kinds:
-        if kind.dialect is dialect and kind.key == key and (kind.limits is limits or kind.limits == limits):
-            return kind
-    found = Kind(key, dialect, limits, assert_formats, spelling)
-    _kinds = [found, *_kinds][:MOST_KINDS]
-    return found
 
 
 class _Normaliser(Normaliser):
@@ -202,23 +185,15 @@ class _Emitter(Emitter):
         return True
 
 
-class _Host:
-    """What ``direct`` asks for."""
+class Host:
+    """What ``direct`` asks for, in a document."""
 
-    def __init__(self, document: Document, kind: Kind, strict: bool) -> None:
-        self.document = document
+    def __init__(self, kind: Kind, writer: Writer, document: Any, strict: bool) -> None:
+        self.document = Document(document, kind.dialect, nameless=True)
         self.kind = kind
         self.strict = strict
         self.emitter: _Emitter | None = None
-        assert kind.tables is not None
-        self.writer = Writer(kind.tables, self, strict)
-
-    def follow(self, ref: str) -> tuple[Any, str]:
-        """The schema that a reference leads to, and its pointer. Raises ``SchemaError``."""
-        if ref != "#" and not ref.startswith("#/"):
-            raise NotPlain
-        place = self.document.walk(ref[1:], "", ref)
-        return place.schema, place.pointer
+        self.writer = writer
 
     def is_apart(self, pattern: str, names: Iterable[str]) -> bool:
         """Whether the pattern is in none of some names. Raises for a wrong pattern."""
@@ -244,25 +219,18 @@ class _Host:
             raise NotPlain
         return emitter.combined(expression)
 
-    def run(self) -> RuleSet:
-        """The rules of the document."""
-        writer = self.writer
-        writer.root(self.document.root)
-        writer.write()
-        while self.emitter is not None and self.emitter.write():
-            writer.write()
-        writer.end()  # no cycle is left behind
-        return RuleSet(writer.rules, "root")
+    def write(self) -> bool:
+        """The rules of all that waits; False: nothing does."""
+        return self.emitter is not None and self.emitter.write()
 
 
-def written(document: Document, kind: Kind, strict: bool) -> RuleSet | None:
-    """The rules of a document; None where it has to be read without ``direct``, which may well be an error."""
-    if kind.tables is None or not document.plain or document.mentioned:
-        return None
-    if len(kind.written) > MAX_WRITTEN:  # the emitter would forget them in the midst of a document
-        kind.written.clear()
-        kind.tables.forget()
+def way_of(dialect: Dialect, limits: Limits, options: tuple[Any, ...]) -> Way:
+    """How documents of a kind are read: ``options`` are ``assert_formats`` and the spelling's (``SPELLING``).
+
+    Raises ``SchemaError`` for a wrong spelling.
+    """
     try:
-        return _Host(document, kind, strict).run()
-    except (NotPlain, NotEnforced, ConstrainedError, RecursionError):
-        return None
+        kind = Kind(dialect, limits, options[0], dict(zip(SPELLING, options[1:], strict=True)))
+    except (TypeError, ValueError) as error:
+        raise SchemaError(str(error)) from None
+    return Way(dialect, limits, options, kind.tables, kind.written, MAX_WRITTEN, partial(Host, kind))

@@ -10,6 +10,7 @@ import pytest
 import constrained as cd
 from constrained import Grammar
 from constrained.frontends.json_schema.dialects import DIALECTS
+from constrained.frontends.json_schema.direct_text import is_nameless, read_text
 from constrained.frontends.json_schema.document import Document
 from tests import oracles
 
@@ -56,8 +57,9 @@ def test_a_text_says_what_a_survey_finds(schema: Any) -> None:
     for dialect in DIALECTS.values():
         surveyed = Document(schema, dialect)
         for text in spellings(schema):
-            read = Document(json.loads(text), dialect, None, text)
-            assert (read.plain, read.mentioned) == (surveyed.plain, surveyed.mentioned), text
+            read = read_text(text)
+            assert read is not None and read[0] == schema
+            assert is_nameless(read[1], dialect.id_keyword == "id") == (surveyed.plain and not surveyed.mentioned), text
 
 
 def test_an_id_that_is_no_text() -> None:

@@ -1,0 +1,21 @@
+cimport cython
+
+cdef int DEEPEST, LONGEST_NAME, SLOTS
+cdef int REFERS, ELSEWHERE, OLD_ID, NEW_ID, RARELY
+
+cdef int slot_of(Py_ssize_t size, int first, int middle, int last) noexcept
+
+@cython.final
+cdef class TextReader:
+    cdef readonly object value
+    cdef readonly int seen
+    cdef Py_ssize_t at
+    cdef int watched
+    cdef int read(self, str text) except -1
+    cdef int read_bytes(self, bytes data, Py_ssize_t size) except -1
+    cdef str key(self, unsigned char* p, Py_ssize_t at)
+    cdef int watch(self, int watched, str value, Py_ssize_t depth) except -1
+    cdef str string(self, unsigned char* p, Py_ssize_t begin)
+    cdef object number(self, unsigned char* p, Py_ssize_t begin)
+
+cpdef int is_nameless(int seen, bint old_ids) except -1

@@ -1,0 +1,9 @@
+from typing import Any
+
+class TextReader:
+    value: Any
+    seen: int
+    def __init__(self) -> None: ...
+
+def read_text(text: str) -> tuple[Any, int] | None: ...
+def is_nameless(seen: int, old_ids: bool) -> int: ...

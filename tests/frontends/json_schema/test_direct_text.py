@@ -1,0 +1,100 @@
+"""A schema's text is read as ``json`` reads it, or left to it."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.conformance import maskbench_schemas
+from constrained.frontends.json_schema.direct_text import read_text
+from tests.shared_data import require_shared
+
+DECODE = json.JSONDecoder(parse_float=Decimal).decode
+
+
+def check(text: str) -> bool:
+    """Whether the text was read; then the value, the types and the order in it are those of ``json``."""
+    read = read_text(text)
+    if read is None:
+        return False
+    assert repr(read[0]) == repr(DECODE(text)), text
+    return True
+
+
+@pytest.mark.parametrize("text", [
+    "1", "-0", "0", "123456789012345678", "-123456789012345678", "1.5", "-0.0", "0.10", "1E5", "1e-7", "2.50e+10",
+    '"a"', '""', '"\\u00e9"', '"\u00e9\\n\U0001f600"', '"\\ud83d\\ude00\\ud800"', '"\\"\\\\"', '"\x7f"', "true",
+    "false", "null", "[]", "{}", "[ ]", "{ }", " [1 ,\t2\r\n] ", '{"a":1,"b":2,"a":3}', '{"a":[{"b":[]},{}],"c":{}}',
+    '{"type":{"type":"type"}}', '{"\\u0074ype":"string"}', '{"unevaluatedProperties":{"$dynamicAnchor":"x"}}',
+    "[[[[[[{}]]]]]]", '[true,false,null,"null",-1.5]', '{"" : ""}',
+])
+def test_what_is_read(text: str) -> None:
+    assert check(text)
+    assert check(f'{{"type":{text},"x":[{text}]}}')
+    assert check(f" [ {text} ] ")
+
+
+@pytest.mark.parametrize("text", [
+    "", " ", "nul", "tru", "fals", "nulL", "01", "-01", "1.", ".5", "-", "+1", "1e", "1e+", "--1", "0x1", "[1,]",
+    "[,1]", "[1 2]",
+    "[", "[1", "{", "}", '{"a"}', '{"a":}', '{"a":1,}', '{"a":1', '{a:1}', '{"a" 1}', '{1:1}', '"', '"a',
+    '"\\', '"\\"', '"\\x"', '"\\u12"', '"a\tb"', '"\x00"', "1\x00", "[1]\x00", "1 2", '"a" x', "[1\u00a0]", "\ufeff1",
+    "NaN", "Infinity", "-Infinity", "'a'", "[1}", '{"a":1]',
+])
+def test_what_is_wrong_is_left_to_json(text: str) -> None:
+    for whole in (text, f'{{"type":{text}', f"[{text}", f'{{"type":{text}}}]'):
+        assert read_text(whole) is None, whole
+
+
+def test_what_is_rare_is_left_to_json() -> None:
+    for text in ("1234567890123456789", '"\ud800"', "[" * 300 + "]" * 300):
+        assert read_text(text) is None
+    assert check("[" * 200 + "]" * 200)
+
+
+@pytest.mark.parametrize(("text", "seen"), [
+    ("{}", 0), ('{"id": "a", "$id": "b"}', 0), ('{"properties": {"id": {}}}', 0), ('{"a": {"id": "x"}}', 4),
+    ('{"a": [{"$id": "x"}]}', 8), ('{"$ref": "#"}', 1), ('{"$ref": "#/a"}', 1), ('{"$ref": "a"}', 3),
+    ('{"$ref": ""}', 3), ('{"a": {"\\u0024ref": "\\u0023"}}', 1), ('{"\\u0024ref": "b"}', 3), ('{"$ref": {}}', 1),
+    ('{"a": {"\\u0069d": "x"}}', 4), ('{"$anchor": 1}', 16), ('{"unevaluatedItems": true}', 16), ('["$ref", "id"]', 0),
+    ('{"$dynamicRef": "#"}', 16), ('{"a": {"unevaluatedPropertie\\u0073": 1}}', 16), ('{"ref": "x", "i": "x"}', 0),
+])
+def test_watched_keys_are_seen(text: str, seen: int) -> None:
+    read = read_text(text)
+    assert read is not None and read[1] == seen
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**18) + 1, 10**18 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False) | st.text(st.characters(exclude_categories=["Cs"]))
+    | st.sampled_from(["type", "string", "$ref", "propertie", "id"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(
+        st.text(max_size=4) | st.sampled_from(["type", "items", "required", "minimum", "$id"]), inner, max_size=4),
+    max_leaves=15)
+
+
+@settings(max_examples=150)
+@given(VALUES, st.booleans(), st.sampled_from([None, 0, 3]), st.data())
+def test_any_value_in_any_spelling(value: Any, ascii_only: bool, indent: int | None, data: st.DataObject) -> None:
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
+    if not any(0xD800 <= ord(c) < 0xE000 for c in text):
+        assert check(text)
+    at = data.draw(st.integers(0, len(text)))
+    for changed in (text[:at], text[:at] + text[at + 1:], text[:at] + data.draw(st.sampled_from(
+            list('"\\{}[]:,0-e.tu \n\x01'))) + text[at:]):
+        try:
+            DECODE(changed)
+        except ValueError:
+            assert read_text(changed) is None, changed
+        else:
+            check(changed)
+
+
+def test_schemas_from_the_wild() -> None:
+    texts = [json.dumps(schema) for _, schema, _ in list(maskbench_schemas(require_shared()))[::9]]
+    assert sum(map(check, texts)) > 0.98 * len(texts)
