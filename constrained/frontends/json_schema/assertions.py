@@ -34,6 +34,7 @@ _PLAIN_INTEGERS = (PLAIN_INTEGER,)
 _ANY_STRINGS = (ANY_STRING,)
 _TYPES = frozenset("null boolean integer number string array object".split())
 _ONE_TYPE = {name: frozenset((name,)) for name in _TYPES}
+_STRING_ONLY = frozenset(("string",))
 _NOTHING_NAMED: frozenset[str] = frozenset()
 
 _NUMERIC, _STRINGS, _OBJECTS, _ARRAYS, _FORMAT, _VALUES = 1, 2, 4, 8, 16, 32
@@ -66,6 +67,8 @@ def own_denotation(normaliser: Normaliser, place: Place, kinds: int) -> Denotati
     """What the assertions of the schema of ``place`` say; ``kinds`` as ``kinds_of`` says."""
     schema, known = place.schema, place.dialect.keywords
     types = _types(place, schema)
+    if normaliser.names_only:
+        types = types & _STRING_ONLY
     numbers: tuple[NumberShape, ...] = ()
     if "number" in types:
         numbers = _ANY_NUMBERS
@@ -260,7 +263,7 @@ def _object(normaliser: Normaliser, place: Place, schema: dict[str, Any],
     shape = ObjectShape(tuple(properties.items()), cells, required, (), least, most, said, evaluated)
     shapes: tuple[ObjectShape, ...] = () if shape.is_impossible() else (shape,)
     if "propertyNames" in schema and "propertyNames" in known:
-        names_allowed = normaliser.denote(normaliser.under(place, "propertyNames")).strings
+        names_allowed = normaliser.strings_of(normaliser.under(place, "propertyNames"))
         allowed = split_cells([(names, TRUE) for names in disjoint_cells(names_allowed)], FALSE)
         named = ObjectShape((), tuple(allowed))
         shapes = tuple(both for s in shapes for both in meet(s, named, normaliser))

@@ -100,7 +100,8 @@ class _Normaliser(Normaliser):
         known = self.denoted.get(expression)
         if known is None:
             known = super().denote(expression)
-        self.owners.setdefault(id(known), expression)
+        if not self.names_only:  # those denotations do not last
+            self.owners.setdefault(id(known), expression)
         return known
 
     def is_empty(self, expression: int, depth: int = 3) -> bool:

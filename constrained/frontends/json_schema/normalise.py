@@ -93,6 +93,8 @@ class Normaliser:
         self.loose = False
         self.asking = 0  # questions being answered of which the answer may be "not plain"
         self.inexact: set[int] = set()
+        self.names_only = False
+        """Whether only the strings are found out: see ``strings_of``."""
 
     # ---- the algebra that shapes use ----------------------------------------------------------------
 
@@ -284,9 +286,27 @@ class Normaliser:
                 self.inexact.add(expression)
             self.loose = self.loose or outside
         self.denoted[expression] = found
-        if expression in self.contents and expression not in self.inexact and not (found.arrays or found.objects):
+        if expression in self.contents and expression not in self.inexact and not (
+                found.arrays or found.objects or self.names_only):
             self.leaves[self.contents[expression]] = found
         return found
+
+    def strings_of(self, expression: int) -> tuple[StringShape, ...]:
+        """The strings of an expression. What its schema says of members and items is not looked at where that leads
+        back to a schema of which they are asked: a name has no names."""
+        try:
+            return self.denote(expression).strings
+        except _Loop:
+            if self.names_only:
+                raise
+        outside = self.denoted, self.active, self.empties
+        self.denoted, self.active, self.empties = {FALSE: NOTHING, TRUE: ANYTHING}, {}, {}
+        self.names_only = True
+        try:
+            return self.denote(expression).strings
+        finally:
+            self.names_only = False
+            self.denoted, self.active, self.empties = outside
 
     def without(self, found: Denotation, expression: int) -> Denotation:
         """What of ``found`` is not in an expression. Of one that was relaxed to a superset nothing can be taken off."""

@@ -140,6 +140,10 @@ KINDS: list[tuple[str, Any, list[Any], list[Any]]] = [
                 "not": {"additionalProperties": {"type": "integer"}}}},
      [[{"a": 1, "b": 2, "c": ""}], [{"a": "", "b": 2, "c": 1}], [{"d": 1, "c": 2, "b": "", "a": 1}]],
      [[{"a": 1, "b": ""}], [{"a": 1, "b": 2, "c": 3}], [{"a": 1, "b": "", "e": 1}]]),
+    ("names that are held to the schema they are in", {"propertyNames": {"$ref": "#"}, "pattern": "^a"},
+     ["a", {}, {"a": 1, "ab": {"b": 2}}, 3], ["b", {"b": 1}, {"a": 1, "b": 1}]),
+    ("names that are not held to their schema", {"additionalProperties": {"$ref": "#"}, "propertyNames": {
+        "not": {"$ref": "#"}}, "pattern": "^a"}, ["a", {}, {"b": 1, "c": {"d": "a"}}], ["b", {"a": 1}, {"b": {"a": 1}}]),
     ("draft 4 tells integers by their spelling",
      {"$schema": DRAFT_4, "oneOf": [{"type": "number"}, {"type": "integer"}]}, [1.0, 1.5, 1e16, -0.0], [1, 0, 10**20]),
     ("draft 4, twice not an integer", {"$schema": DRAFT_4, "not": {"not": {"type": "integer"}}}, [1, -5], [1.0, 1.5]),
