@@ -19,19 +19,13 @@ from constrained.engine.compiled import KERNEL_LIMITS, CompiledGrammar, Held, St
 from constrained.engine.forced import forced_tokens, whole_characters
 from constrained.errors import ConstrainedError
 from constrained.kernel import is_compiled
+from constrained.kernel.follower import Follower
+from constrained.kernel.token_automaton import TokenAutomaton
 
 __all__ = ["GrammarMatcher"]
 
 NATIVE = is_compiled()
 """Whether masks can be written by address; uncompiled they go through array views."""
-
-CHECK_EVERY = 256
-"""Steps between two looks at the automaton's memory (a mask is asked for where a step has led)."""
-
-NOBODYS = object()
-"""Stands for a bitmask before there is one."""
-
-STEP_ERRORS = (*KERNEL_LIMITS, StaleState, TypeError, OverflowError)
 
 Step = int | bytes
 """A token id, ``~id`` for the stop token that ended the text, or a string."""
@@ -45,7 +39,7 @@ def _as_id(token_id: Any) -> int:
         raise ConstrainedError(f"a token id is an int, not {type(token_id).__name__}") from None
 
 
-class GrammarMatcher:
+class GrammarMatcher(Follower):
     """Follows one text through a grammar, token by token.
 
     Args:
@@ -58,9 +52,8 @@ class GrammarMatcher:
     """
 
     __slots__ = (
-        "__weakref__", "_address", "_array", "_auto", "_calls", "_carried", "_compiled", "_fill_at", "_finder", "_held",
-        "_history", "_next_state", "_quick", "_row", "_state", "_steps", "_stops", "_stops_given", "_terminated",
-        "_tracked", "_vocab_size", "_without_stop", "_words", "number",
+        "_auto", "_carried", "_compiled", "_finder", "_held", "_quick", "_stops", "_stops_given",
+        "_tracked", "_vocab_size", "_words", "number",
     )
 
     def __init__(
@@ -78,14 +71,11 @@ class GrammarMatcher:
         self._vocab_size = self._auto.vocab_size
         self._finder = RowFinder(self._words)
         self._stops_given = override_stop_tokens is not None
-        # What the two calls of every step need, at one attribute's distance each. ``_array`` is the array whose row
-        # ``_row`` is known to lie at ``_address``; it is only ever set where ``_quick`` is.
-        self._fill_at = self._auto.fill_at
-        self._next_state = self._auto.next
-        self._quick = NATIVE and compiled.by_address and not self._stops_given
-        self._array: Any = NOBODYS
-        self._row = 0
-        self._address = 0
+        automaton = compiled.automaton
+        fast = None
+        if isinstance(automaton, TokenAutomaton) and compiled.live is None and not self._stops_given:
+            fast = automaton
+        self._quick = NATIVE and fast is not None
         stops = info.stop_token_ids if override_stop_tokens is None else (
             (override_stop_tokens,) if isinstance(override_stop_tokens, int) else override_stop_tokens)
         self._stops = frozenset(stops)
@@ -96,57 +86,37 @@ class GrammarMatcher:
             raise ConstrainedError("override_stop_tokens is empty: the text could never end",
                                    hint="name a stop token, or set terminate_without_stop_token=True")
         self._without_stop = terminate_without_stop_token
-        self._calls = compiled.calls_ahead
         self._tracked: tuple[CaptureTracker, list[Step], list[CaptureSpan]] | None = None
         self._carried: tuple[int, Any] | None = None  # a state of an earlier epoch, and what it is
-        self._state: int = 0
+        self._follow(fast, 0, compiled.calls_ahead)
         self.number = compiled.matcher_begins(self)
         self._state = self._auto.start()
-        self._history: list[int] = []
-        self._steps: list[Step] = []
-        self._terminated = False
         if terminate_without_stop_token:
             self._terminated = self._is_final()
 
     # ---- stepping ------------------------------------------------------------------------------------
 
-    def accept_token(self, token_id: int) -> bool:
-        """Take a token. False, and nothing changes, if it is not allowed here (or the text has ended).
-
-        A stop token is allowed where the text may end, and ends it. A stop token that the grammar itself names at
-        this place is taken as the grammar's. Ids out of range are not allowed anywhere.
-
-        Raises:
-            ConstrainedError: ``token_id`` is no int.
-            GrammarLimitError: a budget ended; the matcher stays where it is and usable.
-        """
+    def _accept_slowly(self, token_id: int) -> bool:
+        """``accept_token`` wherever it is not plain."""
         if token_id.__class__ is not int:
             token_id = _as_id(token_id)
         if self._terminated:
             return False
-        if self._quick:
-            try:
-                after = self._next_state(self._state, token_id)
-            except STEP_ERRORS:
-                after = self._next(token_id)  # asks again, and says in words what is wrong
-        else:
-            after = self._next(token_id)
+        after = self._next(token_id)
         if after == 0:
-            if token_id in self._stops and self.is_completed():
-                self._push(~token_id, self._state)
-                self._terminated = True
-                return True
-            return False
-        # as _push, without the call
-        self._history.append(self._state)
-        self._steps.append(token_id)
-        self._state = after
-        self._calls += 1
-        if self._calls >= CHECK_EVERY:
-            self._look_at_memory()
+            return self._ends_with(token_id)
+        self._push(token_id, after)
         if self._without_stop:
             self._terminated = self._is_final()
         return True
+
+    def _ends_with(self, token_id: int) -> bool:
+        """Take a token that the grammar does not read here, if it is a stop token and the text may end."""
+        if token_id in self._stops and self.is_completed():
+            self._push(~token_id, self._state)
+            self._terminated = True
+            return True
+        return False
 
     def accept_tokens(self, token_ids: Iterable[int]) -> int:
         """Take tokens up to the first that is not allowed; returns how many were taken."""
@@ -196,10 +166,9 @@ class GrammarMatcher:
     def fork(self) -> GrammarMatcher:
         """A second matcher at the same place; the two go on independently."""
         other = GrammarMatcher.__new__(GrammarMatcher)
-        for name in GrammarMatcher.__slots__[1:]:
+        other._follow_as(self)
+        for name in GrammarMatcher.__slots__:
             setattr(other, name, getattr(self, name))
-        other._history = self._history.copy()
-        other._steps = self._steps.copy()
         other._finder = RowFinder(self._finder.words)
         other._tracked = None
         return other
@@ -225,36 +194,17 @@ class GrammarMatcher:
 
     # ---- masks ---------------------------------------------------------------------------------------
 
-    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
-        """Write which tokens are allowed next into row ``index``; the whole row is written.
-
-        Args:
-            bitmask: writable, C-contiguous, int32 ``[B, ceil(V / 32)]``: numpy, or torch on the CPU.
-            index: the row.
-
-        Returns:
-            Whether the row needs to be applied: False if every token is allowed.
-
-        After the end the row allows the stop tokens only. Raises ``BitmaskError`` for a wrong array and
-        ``GrammarLimitError`` where a budget ends.
-        """
+    def _fill_slowly(self, bitmask: Any, index: int) -> bool:
+        """``fill_next_token_bitmask`` wherever it is not plain."""
         if self._terminated or self._stops_given:
             return self._fill_plainly(bitmask, index)
-        if bitmask is self._array and index == self._row:
-            address = self._address
-        elif self._quick:
-            address = self._finder.address(bitmask, index)
-            if not self._finder.is_tensor:  # a tensor's memory may be replaced; an array that is held here stays
-                self._array, self._row, self._address = bitmask, index, address
-        else:
+        if not self._quick:
             allowed: int = self._ask(self._compiled.fill, self._finder.view(bitmask, index), index)
             return allowed != self._vocab_size
-        try:
-            allowed = self._fill_at(self._state, address)
-        except StaleState:
-            allowed = self._ask(self._compiled.fill_at, address)
-        except KERNEL_LIMITS as error:
-            raise limit_error(error, self._compiled) from None
+        address = self._finder.address(bitmask, index)
+        if not self._finder.is_tensor:  # a tensor's memory may be replaced; an array that is held here stays
+            self._array, self._row, self._address = bitmask, index, address
+        allowed = self._ask(self._compiled.fill_at, address)
         return allowed != self._vocab_size
 
     def _fill_plainly(self, bitmask: Any, index: int) -> bool:
@@ -453,14 +403,6 @@ class GrammarMatcher:
         if after and self._compiled.live is not None and not self._compiled.live.is_live(after):
             return 0
         return after
-
-    def _push(self, step: Step, after: int) -> None:
-        self._history.append(self._state)
-        self._steps.append(step)
-        self._state = after
-        self._calls += 1
-        if self._calls >= CHECK_EVERY:
-            self._look_at_memory()
 
     def _look_at_memory(self) -> None:
         self._calls = self._compiled.calls_ahead

@@ -14,7 +14,7 @@ __all__ = ["COMPILED_MODULES", "is_compiled", "uncompiled_modules"]
 
 _HERE = (
     "annexes", "arena", "automaton", "beside", "blocks", "carried", "class_trie", "counted_products", "dets",
-    "dfa_tables", "digit_blocks", "distance", "exit_groups", "far_counts", "found_tokens", "guard_holes",
+    "dfa_tables", "digit_blocks", "distance", "exit_groups", "far_counts", "follower", "found_tokens", "guard_holes",
     "guard_survey", "guard_tables", "hashing", "hole_regions", "holes", "inlining", "int_rows", "lazy_positions",
     "literals", "logits", "mask_store", "mask_walk", "memo", "memory", "network", "nodes", "nullable", "pair_list",
     "partition", "pending", "places", "position_sets", "program", "pruning", "region_tokens", "regions",

@@ -1,0 +1,19 @@
+cimport cython
+
+from constrained.kernel.token_automaton cimport TokenAutomaton
+
+cdef int CHECK_EVERY
+
+cdef class Follower:
+    cdef object __weakref__
+    cdef public TokenAutomaton _fast
+    cdef public long long _state
+    cdef public list _history
+    cdef public list _steps
+    cdef public bint _terminated
+    cdef public bint _without_stop
+    cdef public int _calls
+    cdef public object _array
+    cdef public object _row
+    cdef public size_t _address
+    cpdef _push(self, object step, long long after)

@@ -1,0 +1,20 @@
+from typing import Any
+
+from constrained.kernel.token_automaton import TokenAutomaton
+
+class Follower:
+    _fast: TokenAutomaton | None
+    _state: int
+    _history: list[int]
+    _steps: list[Any]
+    _terminated: bool
+    _without_stop: bool
+    _calls: int
+    _array: Any
+    _row: int
+    _address: int
+    def _follow(self, fast: TokenAutomaton | None, state: int, calls: int) -> None: ...
+    def _follow_as(self, other: Follower) -> None: ...
+    def accept_token(self, token_id: int) -> bool: ...
+    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool: ...
+    def _push(self, step: Any, after: int) -> None: ...
