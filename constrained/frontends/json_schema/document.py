@@ -134,22 +134,25 @@ def _specification(dialect: Dialect) -> Any:
 
 
 _MENTIONED = frozenset(("$dynamicRef", "$recursiveRef", "unevaluatedProperties", "unevaluatedItems"))
-_LOOKED_FOR = _MENTIONED | {"id", "$id", "$ref"}
+_LOOKED_FOR = _MENTIONED | {"id", "$id", "$ref", "$schema"}
 
 
 def _survey(root: Any, dialect: Dialect) -> tuple[bool, frozenset[str]]:
     """Whether any reference could mean something else than a pointer from the root; which rare keywords there are.
 
-    Names matter where something refers to them, and ids also where they change what a pointer begins at. The root's own
-    changes nothing.
+    An id changes what a pointer begins at, but only for references inside of it (the root's own changes nothing), and
+    says that a ``$schema`` counts. Anchors matter where something refers to them.
     """
-    refers = elsewhere = ids = False
+    refers = elsewhere = ids = inner = drafts = False
     found: set[str] = set()
-    stack: list[Any] = [root]
+    stack: list[tuple[Any, bool]] = [(root, False)]
     while stack:
-        value = stack.pop()
+        value, inside = stack.pop()
         if type(value) is dict or isinstance(value, dict):
             if not _LOOKED_FOR.isdisjoint(value):
+                id_ = value.get(dialect.id_keyword)
+                if isinstance(id_, str) and value is not root:  # a property "id" is no id
+                    ids = inside = True
                 for name in _LOOKED_FOR.intersection(value):
                     entry = value[name]
                     if name in _MENTIONED:
@@ -157,13 +160,14 @@ def _survey(root: Any, dialect: Dialect) -> tuple[bool, frozenset[str]]:
                         elsewhere = elsewhere or (name[0] == "$" and isinstance(entry, str))
                     elif name == "$ref":
                         refers = True
+                        inner = inner or inside
                         elsewhere = elsewhere or (isinstance(entry, str) and entry != "#" and entry[:2] != "#/")
-                    elif name == dialect.id_keyword:  # a property "id" is no id
-                        ids = ids or (value is not root and isinstance(entry, str))
-            stack.extend([item for item in value.values() if isinstance(item, (dict, list))])
+                    elif name == "$schema":
+                        drafts = drafts or (value is not root and isinstance(entry, str))
+            stack.extend([(item, inside) for item in value.values() if isinstance(item, (dict, list))])
         else:
-            stack.extend([item for item in value if isinstance(item, (dict, list))])
-    return elsewhere or (refers and ids), frozenset(found)
+            stack.extend([(item, inside) for item in value if isinstance(item, (dict, list))])
+    return elsewhere or inner or (refers and ids and drafts), frozenset(found)
 
 
 def is_index(step: str) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -59,7 +61,9 @@ def test_a_text_says_what_a_survey_finds(schema: Any) -> None:
         for text in spellings(schema):
             read = read_text(text)
             assert read is not None and read[0] == schema
-            assert is_nameless(read[1], dialect.id_keyword == "id") == (surveyed.plain and not surveyed.mentioned), text
+            nameless = is_nameless(read[1], dialect.id_keyword == "id")
+            assert nameless <= (surveyed.plain and not surveyed.mentioned), text
+            assert nameless or schema in (ANCHORED, NAMED, OLD) or surveyed.mentioned, text
 
 
 def test_an_id_that_is_no_text() -> None:
@@ -73,3 +77,28 @@ def test_an_id_that_is_no_text() -> None:
     for wrong in (True, None, 3, [], {}):  # what a reference leads to may be a wrong one
         with pytest.raises(cd.SchemaError, match="must be a string"):
             cd.Grammar.from_json_schema({"$defs": {"a": {"$ref": wrong}}, "properties": {"x": {"$ref": "#/$defs/a"}}})
+
+
+IN_DATA = {"id": "http://example.org/r", "properties": {"n": {"$ref": "#/definitions/item"}},
+           "definitions": {"item": {"id": "item", "type": "integer", "default": {"id": "x"}}}, "default": [{"id": "y"}]}
+
+
+@pytest.mark.parametrize(("change", "plain"), [
+    ({}, True), ({"also": {"id": "z", "items": {"$ref": "#"}}}, False), ({"also": {"$ref": "item"}}, False),
+    ({"also": {"$schema": "http://json-schema.org/draft-07/schema"}}, False), ({"also": {"$dynamicRef": "#a"}}, False),
+    ({"also": {"items": {"$ref": "#"}}}, True), ({"also": {"$anchor": "a"}}, True),
+])
+def test_an_id_matters_to_the_references_inside_of_it(change: Any, plain: bool) -> None:
+    schema = {**IN_DATA, **change}
+    assert Document(schema, DIALECTS["draft4"]).plain is plain
+    if not (set(map(str, change.get("also", ()))) & {"$ref", "$dynamicRef"}):
+        rules = Grammar.from_json_schema(json.dumps(schema), draft="draft4").rules
+        assert oracles.accepts(rules, b'{"n": 1}') and not oracles.accepts(rules, b'{"n": "a"}')
+
+
+def test_a_document_whose_references_are_pointers_needs_no_library() -> None:
+    code = ("import json, sys; from constrained import Grammar; "
+            "Grammar.from_json_schema(json.dumps(json.loads(sys.argv[1])), draft='draft4'); "
+            "sys.exit('referencing' in sys.modules)")
+    for schema, needed in ((IN_DATA, 0), (OLD, 1)):
+        assert subprocess.run([sys.executable, "-c", code, json.dumps(schema)], check=False).returncode == needed
