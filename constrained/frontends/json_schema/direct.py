@@ -36,8 +36,10 @@ if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.direct_nodes import choice, place_of, reference, sequence
     from cython.cimports.constrained.frontends.json_schema.direct_reading import (
         ARRAY,
+        COUNTS,
         EVERY,
         FEW_OBJECTS,
+        INSIDE,
         ITEMS,
         MEMBERS,
         OBJECT,
@@ -48,6 +50,7 @@ if cython.compiled:
         STRING,
         TYPE,
         VALUES,
+        are_counts,
         are_tagged,
         bits_of,
         combined_by,
@@ -63,8 +66,10 @@ else:
     from constrained.frontends.json_schema.direct_nodes import choice, place_of, reference, sequence
     from constrained.frontends.json_schema.direct_reading import (
         ARRAY,
+        COUNTS,
         EVERY,
         FEW_OBJECTS,
+        INSIDE,
         ITEMS,
         MEMBERS,
         OBJECT,
@@ -75,6 +80,7 @@ else:
         STRING,
         TYPE,
         VALUES,
+        are_counts,
         are_tagged,
         bits_of,
         combined_by,
@@ -116,8 +122,9 @@ class Writer(Rules):
         tables, strict: as ``Rules``.
         host: makes of ``(writer, document, strict)`` the host, once something is not plain. There
             ``slow(schema, pointer)`` is the expression of a schema that is not plain, ``is_apart(pattern, names)``
-            whether a pattern is in none of them, ``names(pattern, out)`` the texts of the names but ``out`` in which it
-            is, and those in which it is not; ``write()`` writes the rules of what waits there, False: nothing does.
+            whether a pattern is in none of them, ``names(pattern, out, others)`` the texts of the names but ``out`` in
+            which it is and, with ``others``, those in which it is not; ``write()`` writes the rules of what waits
+            there, False: nothing does.
         document: the schema of the whole document.
     """
 
@@ -210,7 +217,7 @@ class Writer(Rules):
         if bits & REFERS:
             return self.reference(schema, bits)
         types = types_of(schema)
-        if not (bits & (MEMBERS | PATTERNS) and types & OBJECT) and not (bits & ITEMS and types & ARRAY):
+        if not (bits & INSIDE and types & OBJECT) and not (bits & ITEMS and types & ARRAY):
             if bits & VALUES and types & STRING and not bits & SCALAR:
                 values = said_texts(schema, self.tables.knows_const) if not bits & ~(TYPE | VALUES) else None
                 if values is not None:
@@ -224,7 +231,7 @@ class Writer(Rules):
             return found
         if bits & PATTERNS and not self.is_patterned(schema):
             return None
-        if not (bits & (MEMBERS | PATTERNS) and types & OBJECT) and len(self.open) < DEEPEST:
+        if not (bits & INSIDE and types & OBJECT) and len(self.open) < DEEPEST:
             for entry in self.open:
                 array = entry
                 if array[0] is schema:
@@ -233,6 +240,9 @@ class Writer(Rules):
                     return array[1]
             return self.own_array(schema, types, base, keyword, name)
         if structure_of(schema, types, self.tables.max_repeat) < 0:
+            return None
+        if bits & COUNTS and (bits & PATTERNS or not self.tables.any_order
+                              or not are_counts(schema, self.tables.max_repeat)):
             return None
         return self.waits(schema, None, base, keyword, name)
 
@@ -297,8 +307,6 @@ class Writer(Rules):
         if which == "allOf" and len(branches) > 1:
             return None
         said: cython.int = types_of(schema)
-        if said != EVERY and said != OBJECT and said != ARRAY:
-            return None
         pointer: str = place_of(base, keyword, name)
         found: Union = Union()
         contents: list = []
@@ -318,8 +326,10 @@ class Writer(Rules):
             if bits & (RARE | REFERS | PATTERNS):
                 return None
             types = types_of(branch) & said
+            if bits & COUNTS and types & OBJECT:
+                return None
             if not (bits & MEMBERS and types & OBJECT) and not (bits & ITEMS and types & ARRAY):
-                content = content_of(branch) if said == EVERY else None
+                content = content_of(branch)
                 if content is None:
                     return None
                 contents.append(content)
@@ -336,7 +346,10 @@ class Writer(Rules):
             else:
                 found.arrays.append((branch, place))
         if contents:
-            if len(contents) == 1:
+            if said != EVERY:
+                found.content = (which, tuple(contents), said)
+                found.texts = self.tables.texts(found.content, {"type": schema["type"], which: scalars})
+            elif len(contents) == 1:
                 found.content = contents[0]
                 found.texts = self.tables.texts(found.content, scalars[0])
             else:
@@ -526,7 +539,7 @@ class Writer(Rules):
         members: object = None
         items: object = None
         if types & OBJECT:
-            members = self.object(schema, pointer) if bits & (MEMBERS | PATTERNS) else self.any_object()
+            members = self.object(schema, pointer) if bits & INSIDE else self.any_object()
         if types & ARRAY:
             items = self.array(schema, pointer) if bits & ITEMS else self.any_array()
         return self.beside(types, members, items)
@@ -618,7 +631,7 @@ class Writer(Rules):
             free = None if others is self and self.strict else self.patterned(patterns, declared, rest, pointer)
         else:
             free = None if rest is None else self.free_member(declared, rest)
-        return self.members_of(members, standing, free)
+        return self.members_of(members, standing, free, schema.get("minProperties", 0), schema.get("maxProperties"))
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -645,13 +658,12 @@ class Writer(Rules):
         out = frozenset(declared)
         for pattern, schema in patterns.items():
             value = self.value(schema, pointer, "patternProperties", pattern)
-            names = self.asked().names(pattern, out)
+            names = self.asked().names(pattern, out, rest is not None)
             key = self.named("key", names[0], None)
             options.append(sequence((key, self.tables.colon, value)))
-            if rest is not None:
-                for other in names[1:]:
-                    key = self.named("key", other, None)
-                    options.append(sequence((key, self.tables.colon, rest)))
+            for other in names[1:]:
+                key = self.named("key", other, None)
+                options.append(sequence((key, self.tables.colon, rest)))
         return choice(options)
 
     # ---- whether there are values --------------------------------------------------------------------
@@ -673,7 +685,7 @@ class Writer(Rules):
         if depth == 0 or not schema or id(schema) in self.filled_ones:
             return True
         bits = bits_of(schema)
-        if bits & PATTERNS:
+        if bits & (PATTERNS | COUNTS):
             return False
         if bits & RARE:
             return not bits & ~(RARE | TYPE) and self.some_alternative(schema, depth)

@@ -1,7 +1,7 @@
 cimport cython
 
 cdef int OBJECT, ARRAY, STRING, NUMBER, INTEGER, BOOLEAN, NULL, EVERY
-cdef int TYPE, SCALAR, MEMBERS, ITEMS, REFERS, RARE, VALUES, PATTERNS
+cdef int TYPE, SCALAR, MEMBERS, ITEMS, REFERS, RARE, VALUES, PATTERNS, COUNTS, INSIDE
 cdef int MOST_VALUES, FEW_OBJECTS
 cdef dict _TYPES
 cdef dict _KEYWORDS
@@ -10,6 +10,7 @@ cdef int bits_of(dict schema) except -1
 cdef int types_of(dict schema) except -1
 cdef object content_of(dict schema)
 cdef int structure_of(dict schema, int types, object max_repeat) except -2
+cdef int are_counts(dict schema, object max_repeat) except -1
 cdef str combined_by(dict schema)
 cdef object said_texts(object schema, bint knows_const)
 cdef int are_tagged(list objects, bint knows_const) except -1

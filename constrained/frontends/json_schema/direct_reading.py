@@ -34,18 +34,22 @@ REFERS = cython.declare(cython.int, 16)
 RARE = cython.declare(cython.int, 32)
 VALUES = cython.declare(cython.int, 64)
 PATTERNS = cython.declare(cython.int, 128)
+COUNTS = cython.declare(cython.int, 256)
+INSIDE = cython.declare(cython.int, 4 + 128 + 256)
+"""What objects are asked beside their type."""
 _KEYWORDS: dict = {
     "type": 1,
     **dict.fromkeys("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern "
                     "format".split(), 2),
     **dict.fromkeys("enum const".split(), 64),
     **dict.fromkeys("properties required additionalProperties".split(), 4),
-    **dict.fromkeys("items minItems maxItems".split(), 8),
+    **dict.fromkeys("items additionalItems minItems maxItems".split(), 8),
     "$ref": 16,
     "patternProperties": 128,
-    **dict.fromkeys("propertyNames minProperties maxProperties dependentRequired prefixItems "
-                    "additionalItems uniqueItems contains allOf anyOf oneOf not if dependentSchemas dependencies "
-                    "$dynamicRef $recursiveRef unevaluatedProperties unevaluatedItems".split(), 32),
+    **dict.fromkeys("minProperties maxProperties".split(), 256),
+    **dict.fromkeys("propertyNames dependentRequired prefixItems uniqueItems contains allOf anyOf oneOf not if "
+                    "dependentSchemas dependencies $dynamicRef $recursiveRef unevaluatedProperties "
+                    "unevaluatedItems".split(), 32),
 }
 """What keywords are about; all others say nothing of values."""
 
@@ -163,6 +167,20 @@ def structure_of(schema: dict, types: cython.int, max_repeat) -> cython.int:
             return -1
         few = least
     return few
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def are_counts(schema: dict, max_repeat) -> cython.int:
+    """Whether the numbers of members that a schema asks are plain: as many may be as must, and one at least.
+
+    More than one more than those that are named may have to be told apart by their names, so they are not plain.
+    """
+    least, most = schema.get("minProperties", 0), schema.get("maxProperties", max_repeat)
+    if type(least) is not int or type(most) is not int or least < 0 or most < 1 or most < least or most > max_repeat:
+        return False
+    needed: object = frozenset(schema.get("required") or ())
+    return most >= len(needed) and (least <= len(needed) + 1 or schema.get("additionalProperties", True) is False)
 
 
 @cython.cfunc

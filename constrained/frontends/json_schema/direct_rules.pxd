@@ -62,5 +62,5 @@ cdef class Rules:
     cdef object items_of(self, object item, object least, object most)
     cdef object member(self, str name, object value)
     cdef object free_member(self, object declared, object value)
-    cdef object members_of(self, list members, list standing, object free)
+    cdef object members_of(self, list members, list standing, object free, Py_ssize_t least, object most)
     cdef object beside(self, int types, object members, object items)

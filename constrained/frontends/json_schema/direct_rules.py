@@ -296,7 +296,7 @@ class Rules:
         if self.some_object is None:
             free = None if self.strict else self.free_member((), self.any_value())
             if self.some_object is None:
-                self.some_object = self.members_of([], [], free)
+                self.some_object = self.members_of([], [], free, 0, None)
         return self.some_object
 
     @cython.cfunc
@@ -367,23 +367,33 @@ class Rules:
         return found
 
     @cython.cfunc
-    def members_of(self, members: list, standing: list, free):
-        """An object of members, of which those numbered ``standing`` must come, and any number of free ones."""
+    def members_of(self, members: list, standing: list, free, least: cython.Py_ssize_t, most):
+        """An object of members, of which those numbered ``standing`` must come, and any number of free ones.
+
+        ``least`` to ``most`` in all, which is told by (0, None) where the order is given.
+        """
         tables: Tables = self.tables
         group: Unordered
         if not tables.any_order:
             inside, may_be_empty = in_order(members, standing, free, tables.comma)
             return tables.enclosed(tables.brackets, inside, may_be_empty)
-        if not members and free is None:
-            return tables.enclosed(tables.brackets, None, True)
+        if least <= len(standing):
+            least = 0
+        if free is None:
+            if least > len(members):
+                raise NotPlain
+            if not members:
+                return tables.enclosed(tables.brackets, None, True)
+            if most is not None and most >= len(members):
+                most = None
         group = Unordered.__new__(Unordered)
         group.kind = 8
         group.items = tuple(members)
         group.required = frozenset(standing)
         group.held = (tables.comma, free)
-        group.minimum = 1
-        group.maximum = None
-        return tables.enclosed(tables.brackets, group, not standing)
+        group.minimum = least if least > 1 else 1
+        group.maximum = most
+        return tables.enclosed(tables.brackets, group, not standing and least == 0)
 
     @cython.cfunc
     def beside(self, types: cython.int, members, items):

@@ -201,11 +201,12 @@ class Host:
         shape = StringShape.from_pattern(pattern, self.kind.limits)
         return not any(map(shape.contains, names))
 
-    def names(self, pattern: str, out: frozenset[str]) -> list[Expr]:
-        """The texts of the names but ``out`` in which a pattern is, then of those in which it is not, part by part."""
+    def names(self, pattern: str, out: frozenset[str], others: bool) -> list[Expr]:
+        """The texts of the names but ``out`` in which a pattern is, then of ``others``, in which it is not, part by
+        part."""
         shape = StringShape.from_pattern(pattern, self.kind.limits)
         return [names.exclude_values(out).to_key_expr(self.kind.policy, self.kind.limits)
-                for names in (shape, *shape.complement())]
+                for names in (shape, *(shape.complement() if others else ()))]
 
     def slow(self, schema: Any, pointer: str) -> Expr:
         """The expression of a schema that is not plain. Raises ``NotPlain`` where it has no values."""

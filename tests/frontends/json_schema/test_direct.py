@@ -135,6 +135,12 @@ PLAIN: list[Any] = [
     {"properties": {"a": {"type": "object", "properties": {"x": {"type": "string"}}},
                     "b": {"type": "object", "properties": {"x": {"type": "string"}}},
                     "c": {"type": "object", "properties": {"x": {"type": "integer"}}}}},
+    {"type": "array", "items": {"type": "string"}, "additionalItems": False}, {"additionalItems": {"type": "null"}},
+    {"type": "string", "anyOf": [{"maxLength": 1}, {"minLength": 5}]},
+    {"type": "string", "oneOf": [{"enum": ["a"]}, {"enum": ["b", "c"], "title": "t"}]},
+    {"type": ["string", "null"], "anyOf": [{"enum": ["a", 1, None]}, {"format": "date"}]},
+    {"type": ["object", "null"], "oneOf": [{"type": "object", "properties": {"a": {}}}, {"type": "null"}]},
+    {"type": ["array", "string"], "anyOf": [{"type": "array", "items": {"type": "null"}}, {"enum": ["a", "b"]}]},
 ]
 
 
@@ -146,6 +152,27 @@ def test_plain_schemas_need_nothing_else(number: int, monkeypatch: pytest.Monkey
     monkeypatch.setattr(mixed, "_Normaliser", None)  # what is not plain would need one
     for options in OPTIONS[:5]:
         from_json_schema(schema, **options)
+
+
+COUNTED: list[Any] = [
+    {"type": "object", "minProperties": 1}, {"minProperties": 0, "maxProperties": 2},
+    {"type": "object", "minProperties": 1, "additionalProperties": {"type": "string"}},
+    {"type": "object", "maxProperties": 1, "properties": {"a": {}, "b": {}}, "additionalProperties": False},
+    {"type": "object", "minProperties": 2, "properties": {"a": {}, "b": {}}, "additionalProperties": False},
+    {"type": "object", "minProperties": 2, "properties": {"a": {}, "b": {"type": "null"}}, "required": ["c"]},
+    {"type": "object", "minProperties": 1, "maxProperties": 3, "required": ["a", "b"]},
+    {"type": "object", "maxProperties": 9, "properties": {"a": {}}, "additionalProperties": False},
+    {"type": ["object", "string"], "minProperties": 1, "properties": {"a": {"type": "object", "minProperties": 1}}},
+]
+
+
+@pytest.mark.parametrize("number", range(len(COUNTED)))
+def test_counts_of_members_need_nothing_else_in_any_order(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = COUNTED[number]
+    for options in OPTIONS:
+        check(schema, options)
+    monkeypatch.setattr(mixed, "_Normaliser", None)  # as above
+    from_json_schema(schema, property_order="any")
 
 
 def wrong(schema: Any) -> dict[str, Any]:
@@ -166,7 +193,15 @@ COMBINED: list[Any] = [
                {"type": "object", "properties": {"k": {"enum": ["a", "b"]}}, "required": ["k"]}]},
     {"anyOf": [{"type": "object", "required": [name]} for name in "abcde"]},
     {"type": "object", "anyOf": [{"type": "object", "required": ["a"]}, {"type": "string"}]},
-    {"type": "string", "anyOf": [{"maxLength": 1}, {"minLength": 5}]},
+    {"type": "object", "minProperties": 3}, {"type": "object", "minProperties": 2, "required": ["a"]},
+    {"type": "object", "maxProperties": 0}, {"type": "object", "minProperties": 1, "patternProperties": {"^a": {}}},
+    {"type": "object", "minProperties": 2, "properties": {"a": {}}, "additionalProperties": {"type": "null"}},
+    {"anyOf": [{"type": "object", "minProperties": 1}, {"type": "object", "maxProperties": 2}]},
+    {"type": ["string", "object"], "anyOf": [{"type": "number"}, {"properties": {"a": {}}}]},
+    {"type": "string", "anyOf": [{"type": "number"}, {"type": "boolean"}]},
+    {"type": "array", "items": [{}], "additionalItems": False}, {"items": [{}], "additionalItems": {"type": "null"}},
+    {"type": ["object", "string"], "oneOf": [{"enum": ["a", {"a": 1}]}, {"properties": {"b": {}}}]},
+    {"type": ["object", "string"], "anyOf": [{"maxLength": 1}, {"properties": {"b": {}}}]},
     {"oneOf": [{"type": "string"}, {"type": "string"}]}, {"oneOf": [{"type": "string"}, {"enum": ["a", 1]}]},
     {"oneOf": [{"type": "object", "properties": {"a": False}}, {"type": "string"}]},
     {"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}, {"type": "null"}], "$defs": {
@@ -200,7 +235,11 @@ WRONG: list[Any] = [
     {"type": "string", "pattern": "("}, {"type": "string", "pattern": 1}, {"type": "string", "format": 1},
     {"type": "integer", "minimum": "1"}, {"type": "integer", "minimum": 3, "maximum": 1},
     {"type": "integer", "multipleOf": 0}, {"$ref": 1}, {"$ref": "#/nowhere"}, {"$ref": "other"}, {"$ref": "#name"},
-    {"$ref": "#/properties/a/properties/y"}, {"type": "object", "minProperties": -1}, {"anyOf": []}, {"allOf": [3]},
+    {"$ref": "#/properties/a/properties/y"}, {"type": "object", "minProperties": -1},
+    {"type": "object", "minProperties": "1"}, {"type": "object", "minProperties": 2, "maxProperties": 1},
+    {"type": "object", "maxProperties": 1, "required": ["a", "b"]}, {"maxProperties": 10**12},
+    {"type": "object", "minProperties": 1, "additionalProperties": False}, {"minProperties": True},
+    {"anyOf": []}, {"allOf": [3]},
     {"not": {}}, {"const": "a", "type": "integer"}, {"type": "array", "uniqueItems": 1},
 ]
 
