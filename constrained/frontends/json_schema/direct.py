@@ -12,8 +12,8 @@ reference to a rule, that of an equal schema if there was one. Objects wait in a
 nothing recurses into values.
 
 What cannot be right in a plain way raises ``NotPlain``, or whatever the reading of a scalar raises, and the whole
-document is read again without this module: a wrong schema, one that nothing satisfies, a member that must not be there.
-So errors are worded in one place, and here all places may be taken to have values.
+document is read again without this module: a wrong schema, or one that nothing satisfies. So errors are worded in one
+place, and here all places may be taken to have values, but for members that need not stand.
 
 Invariant: with and without this pass the rules are the same but for their names, and here no more of them.
 Cost: 0.3 us a member, 2-3 us an object.
@@ -29,7 +29,7 @@ try:
 except ImportError:
     from constrained.kernel import cython_shim as cython
 
-from constrained.frontends.json_schema.direct_reading import NotPlain
+from constrained.frontends.json_schema.direct_reading import NotPlain, NoValue
 from constrained.frontends.json_schema.document import is_index
 
 if cython.compiled:
@@ -159,8 +159,10 @@ class Writer(Rules):
             return self.by_host(schema, base, keyword, name)
         if schema is True:
             return self.any_value()
-        if schema is False or not isinstance(schema, dict):
-            raise NotPlain  # no value, or wrong
+        if schema is False:
+            raise NoValue
+        if not isinstance(schema, dict):
+            raise NotPlain  # wrong
         return self.by_host(schema, base, keyword, name)  # another front end made it
 
     @cython.cfunc
@@ -191,7 +193,10 @@ class Writer(Rules):
     def plain_value(self, schema, pointer: str):
         """The expression of a schema; None where it is not plain. Raises ``NotPlain``."""
         if type(schema) is dict:
-            return self.plain(schema, pointer, None, None)
+            try:
+                return self.plain(schema, pointer, None, None)
+            except NoValue:
+                raise NotPlain from None  # the member that has none is not the one that is looked at
         return None
 
     @cython.cfunc
@@ -559,7 +564,10 @@ class Writer(Rules):
         if "items" in schema:
             item = self.quick(schema["items"])
             if item is None:
-                item = self.value(schema["items"], place_of(base, keyword, name), "items", None)
+                try:
+                    item = self.value(schema["items"], place_of(base, keyword, name), "items", None)
+                except NoValue:
+                    raise NotPlain from None  # the array has one
         else:
             item = self.any_value()
         self.open.pop()
@@ -592,6 +600,7 @@ class Writer(Rules):
         standing: list = []
         names: dict = {}
         value: object
+        standing_here: cython.bint
         inside = schema.get("properties")
         if "required" in schema:
             needed = frozenset(schema["required"])
@@ -602,8 +611,15 @@ class Writer(Rules):
             for name, one in names.items():
                 if type(name) is not str:
                     raise NotPlain
-                value = self.value(one, pointer, "properties", name)
-                if needed is not None and name in needed:
+                standing_here = needed is not None and name in needed
+                try:
+                    value = self.value(one, pointer, "properties", name)
+                except NoValue:
+                    if standing_here:
+                        raise NotPlain from None
+                    self.chain = 0
+                    continue
+                if standing_here:
                     standing.append(len(members))
                 members.append(self.member(name, value))
         others = schema.get("additionalProperties", self)

@@ -63,6 +63,10 @@ class NotPlain(Exception):
     """Something that ``direct`` does not word: the document is to be read without it."""
 
 
+class NoValue(NotPlain):
+    """It is plain that a schema has no values. A member that need not be is left out then."""
+
+
 @cython.cfunc
 @cython.inline
 @cython.exceptval(-1, check=False)

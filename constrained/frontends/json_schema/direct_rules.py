@@ -14,7 +14,7 @@ try:
 except ImportError:
     from constrained.kernel import cython_shim as cython
 
-from constrained.frontends.json_schema.direct_reading import NotPlain
+from constrained.frontends.json_schema.direct_reading import NotPlain, NoValue
 from constrained.frontends.json_schema.spelling import canonical_spellings, joined_surrogates
 
 if cython.compiled:
@@ -177,7 +177,7 @@ class Rules:
         if texts is None:
             return None
         if texts.nothing:
-            raise NotPlain
+            raise NoValue
         return self.written_as(content, texts, base, keyword, name)
 
     @cython.cfunc

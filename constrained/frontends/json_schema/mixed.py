@@ -18,7 +18,7 @@ from constrained.frontends.json_schema.denotation import ANYTHING, Denotation
 from constrained.frontends.json_schema.dialects import DIALECTS, Dialect
 from constrained.frontends.json_schema.direct import Writer
 from constrained.frontends.json_schema.direct_document import Way
-from constrained.frontends.json_schema.direct_reading import NotPlain
+from constrained.frontends.json_schema.direct_reading import NoValue
 from constrained.frontends.json_schema.direct_rules import Tables, Texts
 from constrained.frontends.json_schema.document import Document, Place
 from constrained.frontends.json_schema.emit import FALSE_WORD, MAX_WRITTEN, NULL_WORD, TRUE_WORD, Emitter, written_texts
@@ -209,7 +209,7 @@ class Host:
                 for names in (shape, *(shape.complement() if others else ()))]
 
     def slow(self, schema: Any, pointer: str) -> Expr:
-        """The expression of a schema that is not plain. Raises ``NotPlain`` where it has no values."""
+        """The expression of a schema that is not plain. Raises ``NoValue`` where it has none."""
         emitter = self.emitter
         normaliser: Normaliser
         if emitter is None:
@@ -218,7 +218,7 @@ class Host:
         normaliser = emitter.normaliser
         expression = normaliser.at(Place(schema, pointer, None, self.kind.dialect, not pointer))
         if normaliser.is_empty(expression):
-            raise NotPlain
+            raise NoValue
         return emitter.combined(expression)
 
     def write(self) -> bool:
