@@ -126,7 +126,7 @@ def _written_out(emitter: Emitter, shape: ArrayShape, rest: int, k: int, few: li
     for i, used in waiting:  # grows while it is read
         gap: Expr = separator if i else Literal(b"")
         options: list[Expr] = []
-        if i >= shape.minimum:
+        if i and i >= shape.minimum:
             options.append(Literal(b""))
         if i < k:
             item = shape.prefix[i]
@@ -146,9 +146,7 @@ def _written_out(emitter: Emitter, shape: ArrayShape, rest: int, k: int, few: li
             if i:
                 options = [Repeat(Sequence((separator, item_of_rest)), max(shape.minimum - i, 0), more)]
         emitter.rules[known[i, used]] = options[0] if len(options) == 1 else Choice(tuple(options))
-    opening = Literal(b"[" + emitter.newline(emitter.depth + 1))
-    closing = Literal(emitter.newline(emitter.depth) + b"]")
-    return Sequence((opening, emitter.space, first, emitter.space, closing))
+    return emitter.bracketed(b"[", first, b"]", may_be_empty=shape.minimum == 0)
 
 
 def different_members(emitter: Emitter, shape: ObjectShape, members: list[tuple[Expr, bool]], cells: tuple[Cell, ...],

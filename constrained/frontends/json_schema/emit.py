@@ -287,8 +287,7 @@ class Emitter:
         if self.flat:
             return self.comma
         line = self.newline(self.depth + 1)
-        return Sequence((Literal(self.comma.data.rstrip() if isinstance(self.comma, Literal) else b","), Literal(line))
-                        ) if line else self.comma
+        return Sequence((self.comma, Literal(line))) if line else self.comma
 
     def inner(self, expression: int) -> Expr:
         """A value one level deeper."""
@@ -529,9 +528,9 @@ class Emitter:
                     options.append(place(i + 1, written))
                 self.rules[f"{prefix} {i} {written}"] = Choice(tuple(options))
         for written in range(cap + 1):
-            self.rules[f"{prefix} {len(stages)} {written}"] = EMPTY if written >= least else NOTHING
-        opening, closing = Literal(b"{" + self.newline(self.depth + 1)), Literal(self.newline(self.depth) + b"}")
-        return Sequence((opening, self.space, place(0, 0), self.space, closing))
+            self.rules[f"{prefix} {len(stages)} {written}"] = EMPTY if written >= max(least, 1) else NOTHING
+        return self.bracketed(b"{", place(0, 0), b"}", may_be_empty=least == 0 and not any(
+            needed for _, needed in stages))
 
     # ---- arrays --------------------------------------------------------------------------------------
 
@@ -601,13 +600,13 @@ class Emitter:
         for i in range(items + 1):
             for found in itertools.product(*(range(top + 1) for top in tops)):
                 options: list[Expr] = []
-                if i >= shape.minimum and all(f >= c[1] for f, c in zip(found, contains, strict=True)):
+                if i and i >= shape.minimum and all(f >= c[1] for f, c in zip(found, contains, strict=True)):
                     options.append(EMPTY)
                 if most is None or i < most:
                     options.extend(self.next_items(shape, i, found, tops, items, prefix, separator))
                 self.rules[_place(prefix, i, found)] = Choice(tuple(options))
-        opening, closing = Literal(b"[" + self.newline(self.depth + 1)), Literal(self.newline(self.depth) + b"]")
-        return Sequence((opening, self.space, Reference(_place(prefix, 0, (0,) * len(tops))), self.space, closing))
+        return self.bracketed(b"[", Reference(_place(prefix, 0, (0,) * len(tops))), b"]", may_be_empty=(
+            shape.minimum == 0 and all(least == 0 for _, least, _, _ in contains)))
 
     def next_items(self, shape: ArrayShape, i: int, found: tuple[int, ...], tops: list[int], items: int, prefix: str,
                    separator: Expr) -> list[Expr]:

@@ -78,12 +78,6 @@ class NestedEmitter(RestyledEmitter):
     def separator(self) -> Expr:
         return self.space
 
-    def in_stages(self, stages: Any, least: int, most: int | None) -> Expr:
-        return _without_brackets(super().in_stages(stages, least, most))
-
-    def counted_array(self, shape: Any) -> Expr:
-        return _without_brackets(super().counted_array(shape))
-
 
 class CohereEmitter(NestedEmitter):
     """``<cofl:value name="key" type="raw|json|dict|list">`` ... ``</cofl:value>``."""
@@ -171,9 +165,3 @@ class MiniMaxM3Emitter(NestedEmitter):
 
     def container(self, kind: str, elements: Expr) -> Expr:
         return elements
-
-
-def _without_brackets(expr: Expr) -> Expr:
-    """The inside of what the emitter for JSON has put between brackets."""
-    assert isinstance(expr, Sequence) and len(expr.items) == 5
-    return Sequence(expr.items[1:-1])

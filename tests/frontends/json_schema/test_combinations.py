@@ -142,8 +142,9 @@ KINDS: list[tuple[str, Any, list[Any], list[Any]]] = [
      [[{"a": 1, "b": ""}], [{"a": 1, "b": 2, "c": 3}], [{"a": 1, "b": "", "e": 1}]]),
     ("names that are held to the schema they are in", {"propertyNames": {"$ref": "#"}, "pattern": "^a"},
      ["a", {}, {"a": 1, "ab": {"b": 2}}, 3], ["b", {"b": 1}, {"a": 1, "b": 1}]),
-    ("names that are not held to their schema", {"additionalProperties": {"$ref": "#"}, "propertyNames": {
-        "not": {"$ref": "#"}}, "pattern": "^a"}, ["a", {}, {"b": 1, "c": {"d": "a"}}], ["b", {"a": 1}, {"b": {"a": 1}}]),
+    ("names not held to their schema", {"additionalProperties": {"$ref": "#"}, "propertyNames": {
+        "not": {"$ref": "#"}}, "pattern": "^a"},
+     ["a", {}, {"b": 1, "c": {"d": "a"}}], ["b", {"a": 1}, {"b": {"a": 1}}]),
     ("draft 4 tells integers by their spelling",
      {"$schema": DRAFT_4, "oneOf": [{"type": "number"}, {"type": "integer"}]}, [1.0, 1.5, 1e16, -0.0], [1, 0, 10**20]),
     ("draft 4, twice not an integer", {"$schema": DRAFT_4, "not": {"not": {"type": "integer"}}}, [1, -5], [1.0, 1.5]),
@@ -290,7 +291,7 @@ def test_a_report_is_read_at_a_glance() -> None:
 
 @pytest.mark.parametrize("order", ["any", "schema"])
 @pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"indent": "\t"}, {"separators": (",", ":")},
-                                    {"indent": 1, "separators": (",", ": ")}])
+                                    {"indent": 1, "separators": (",", ": ")}, {"indent": 2, "separators": (", ", ": ")}])
 def test_exact_layouts_are_what_json_writes(order: str, layout: dict[str, Any]) -> None:
     schema = {"type": "object", "required": ["a"], "properties": {
         "a": {"type": "array", "items": {"type": "integer"}}, "b": {"type": "object", "minProperties": 1,
@@ -303,6 +304,22 @@ def test_exact_layouts_are_what_json_writes(order: str, layout: dict[str, Any]) 
         assert accepts(exact, text)
         assert accepts(loose, text)
         assert not accepts(exact, text.replace("{", "{ ", 1))
+
+
+@pytest.mark.parametrize("order", ["any", "schema"])
+@pytest.mark.parametrize(("schema", "value"), [
+    ({"type": "array", "contains": {"const": 1}, "minContains": 0, "maxContains": 2}, [1, 2]),
+    ({"type": "array", "prefixItems": [{"enum": [1, 2]}, {"enum": [1, 2]}], "uniqueItems": True}, [2, 1, 3]),
+    ({"type": "object", "properties": {"a": {}, "b": {}}, "maxProperties": 1}, {"a": 1}),
+    ({"type": "object", "properties": {"a": {"const": 1}}, "maxProperties": 2, "additionalProperties": {"const": 2}},
+     {"a": 1, "c": 2}),
+], ids=["contains", "prefix", "declared", "undeclared"])
+def test_what_is_empty_is_written_in_one_line(schema: dict[str, Any], value: Any, order: str) -> None:
+    exact = byte_compiler().compile_json_schema(schema, property_order=order, any_whitespace=False, indent=2)
+    for one in (value, type(value)()):
+        assert accepts(exact, json.dumps(one, indent=2))
+    brackets = json.dumps(type(value)())
+    assert not accepts(exact, f"{brackets[0]}\n  \n{brackets[1]}")
 
 
 UNIQUE: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
