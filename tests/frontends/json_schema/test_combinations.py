@@ -291,7 +291,8 @@ def test_a_report_is_read_at_a_glance() -> None:
 
 @pytest.mark.parametrize("order", ["any", "schema"])
 @pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"indent": "\t"}, {"separators": (",", ":")},
-                                    {"indent": 1, "separators": (",", ": ")}, {"indent": 2, "separators": (", ", ": ")}])
+                                    {"indent": 1, "separators": (",", ": ")},
+                                    {"indent": 2, "separators": (", ", ": ")}])
 def test_exact_layouts_are_what_json_writes(order: str, layout: dict[str, Any]) -> None:
     schema = {"type": "object", "required": ["a"], "properties": {
         "a": {"type": "array", "items": {"type": "integer"}}, "b": {"type": "object", "minProperties": 1,
