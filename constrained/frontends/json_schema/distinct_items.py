@@ -64,11 +64,13 @@ def different_items(emitter: Emitter, shape: ArrayShape, finite: Callable[[int],
         room = room if there_are is None else min(room, there_are)
         if shape.minimum > room:
             return Choice(())
+        if shape.contains and there_are is not None:
+            shape = replace(shape, maximum=room)
     whole, shape = shape, replace(shape, unique=False, maximum=room if room < NO_END else None)
     k = min(len(shape.prefix), room)
 
     if shape.contains and (k or len(shape.contains) > 1 or shape.contains[0][1:] != (1, None, 0)):
-        return Distinct(_with_contained(emitter, replace(whole, unique=False), rest, k, room, count))
+        return Distinct(_with_contained(emitter, replace(whole, unique=False), rest, k, room, count, finite))
     if room > k and rest != FALSE and count(rest, room) < room:
         raise NotEnforced("uniqueItems over items of which there may be too few",
                           "list the items' values with enum, lower maxItems, or drop uniqueItems")
@@ -87,11 +89,31 @@ def different_items(emitter: Emitter, shape: ArrayShape, finite: Callable[[int],
 
 
 def _with_contained(emitter: Emitter, shape: ArrayShape, rest: int, k: int, room: int,
-                    count: Callable[[int, int], int]) -> Expr:
-    """An array in which items are wanted: enough values must there be of those that are and of those that are not."""
+                    count: Callable[[int, int], int], finite: Callable[[int], list[Any] | None]) -> Expr:
+    """An array in which items are wanted: enough values must there be of those that are and of those that are not.
+
+    Where items of one kind are wanted anywhere, either sort may have few values: no more items of it are begun then.
+    """
     normaliser = emitter.normaliser
     if len(shape.contains) > 3:
         raise NotEnforced("uniqueItems beside more than three contains", "drop uniqueItems, or contains")
+    if len(shape.contains) == 1 and not k and shape.contains[0][3] == 0:
+        wanted, least, limit, _ = shape.contains[0]
+        contains: list[tuple[int, int, int | None, int]] = []
+        for kind, low, high in ((wanted, least, limit), (normaliser.negated(wanted), 0, None)):
+            inside = normaliser.both(rest, kind)
+            if not normaliser.is_empty(inside) and count(inside, room) >= room:
+                contains.append((kind, low, high, 0))
+                continue
+            values = finite(inside)
+            if values is None:
+                break
+            if low > len(values):
+                return Choice(())
+            contains.append((kind, low, len(values) if high is None else min(high, len(values)), 0))
+        else:
+            bounded = [one for one in contains if one[1:3] != (0, None)]
+            return emitter.array(replace(shape, contains=tuple(bounded)))
     for i, place in enumerate([*shape.prefix[:k], *([rest] if room > k else [])]):
         wanted = i + 1 if i < k else room
         kinds = [place]

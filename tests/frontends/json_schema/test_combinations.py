@@ -175,7 +175,7 @@ def test_values_are_judged_right(schema: Any, valid: list[Any], invalid: list[An
 
 REFUSED = [
     ({"properties": {"a": {"type": "array", "items": {"type": "string"}, "contains": {"const": "x"}, "maxContains": 1,
-                           "uniqueItems": True}}}, "/properties/a/uniqueItems"),
+                           "prefixItems": [{}], "uniqueItems": True}}}, "/properties/a/uniqueItems"),
     ({"properties": {"a": {"not": {"uniqueItems": True}}}}, "/properties/a/not"),
     ({"items": {"minProperties": 3, "propertyNames": {"pattern": "^[a-z]{2}$"},
                 "not": {"additionalProperties": {"type": "integer"}}}}, "/items/minProperties"),
@@ -338,6 +338,14 @@ UNIQUE: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
     ({"items": {"type": "integer", "minimum": 1, "maximum": 3000}, "minItems": 2}, [[1, 3000], [7, 8, 9]],
      [[1], [1, 1], [0, 1]]),
     ({"contains": {}, "maxContains": 2}, [[1], [1, 2]], [[], [1, 1], [1, 2, 3]]),
+    ({"items": {"type": "string"}, "contains": {"const": "x"}, "maxContains": 1},
+     [["x"], ["a", "x", "b"]], [[], ["a"], ["x", "x"], ["x", 1]]),
+    ({"items": {"type": "string"}, "contains": {"enum": ["x", "y", 1]}, "minContains": 2},
+     [["x", "y"], ["y", "a", "x", "b"]], [["x"], ["x", "x"], ["x", 1]]),
+    ({"items": {"type": ["boolean", "null"]}, "contains": {"type": "boolean"}, "minContains": 2},
+     [[True, False], [False, None, True]], [[True, None], [True, True]]),
+    ({"items": {"enum": [1, 2, "a"]}, "contains": {"type": "string"}, "minContains": 0, "maxContains": 1},
+     [[], [2, 1], ["a", 2, 1]], [["a", "a"], [1, 1], [3]]),
 ]
 
 
