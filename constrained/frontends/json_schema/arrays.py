@@ -1,3 +1,4 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """``ArrayShape``: one conjunction of constraints on an array's items.
 
     prefix     expressions of the first items, by place
@@ -12,95 +13,141 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
 
-from constrained.frontends.json_schema.expressions import FALSE, TRUE
 from constrained.frontends.json_schema.refusal import NotEnforced
 
-if TYPE_CHECKING:
-    from constrained.frontends.json_schema.denotation import Algebra
+if cython.compiled:
+    from cython.cimports.constrained.frontends.json_schema.expressions import Algebra
+else:
+    from constrained.frontends.json_schema.expressions import Algebra
 
 __all__ = ["ANY_ARRAY", "ArrayShape"]
 
+_FIELDS = ("prefix", "rest", "minimum", "maximum", "contains", "unique", "evaluated", "also")
 
-@dataclass(slots=True, unsafe_hash=True)
+
+@cython.final
+@cython.cclass
 class ArrayShape:
     """See the module docstring. A value: it is not changed once it is made, which is not enforced, for speed."""
 
-    prefix: tuple[int, ...] = ()
-    rest: int = TRUE
-    minimum: int = 0
-    maximum: int | None = None
-    contains: tuple[tuple[int, int, int | None, int], ...] = ()
-    unique: bool = False
-    evaluated: int | None = None
-    also: tuple[int, ...] = ()
+    def __init__(self, prefix: tuple = (), rest: cython.int = 1, minimum=0, maximum=None, contains: tuple = (),
+                 unique: cython.bint = False, evaluated=None, also: tuple = ()):
+        self.prefix = prefix
+        self.rest = rest
+        self.minimum = minimum
+        self.maximum = maximum
+        self.contains = contains
+        self.unique = unique
+        self.evaluated = evaluated
+        self.also = also
 
-    def at(self, index: int) -> int:
+    @cython.cfunc
+    def fields(self) -> tuple:
+        return (self.prefix, self.rest, self.minimum, self.maximum, self.contains, self.unique, self.evaluated,
+                self.also)
+
+    def __eq__(self, other):
+        if self is other:
+            return True
+        if type(other) is not ArrayShape:
+            return NotImplemented
+        one: ArrayShape = other
+        return self.rest == one.rest and self.unique == one.unique and self.fields() == one.fields()
+
+    def __hash__(self):
+        return hash(self.fields())
+
+    def __repr__(self):
+        return f"ArrayShape{self.fields()}"
+
+    def changed(self, **changes):
+        """The same but for some fields."""
+        said = dict(zip(_FIELDS, self.fields()))
+        said.update(changes)
+        return ArrayShape(**said)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def at(self, index: cython.Py_ssize_t) -> cython.int:
         """What is said about the item at ``index``."""
         return self.prefix[index] if index < len(self.prefix) else self.rest
 
-    def intersect(self, other: ArrayShape, algebra: Algebra) -> ArrayShape | None:
+    @cython.ccall
+    def intersect(self, other: ArrayShape, algebra: Algebra):
         """Arrays in both; None where that is plainly impossible."""
-        n = max(len(self.prefix), len(other.prefix))
-        prefix = tuple(algebra.both(self.at(i), other.at(i)) for i in range(n))
-        rest = algebra.both(self.rest, other.rest)
-        maximum = self.maximum if other.maximum is None else (
-            other.maximum if self.maximum is None else min(self.maximum, other.maximum))
-        evaluated = other.evaluated if self.evaluated is None else self.evaluated if other.evaluated is None else (
-            -1 if -1 in (self.evaluated, other.evaluated) else max(self.evaluated, other.evaluated))
-        found = ArrayShape(prefix, rest, max(self.minimum, other.minimum), maximum,
-                           tuple(dict.fromkeys(self.contains + other.contains)), self.unique or other.unique, evaluated,
-                           self.also if not other.also else tuple(dict.fromkeys(self.also + other.also)))
-        return found.tidy()
-
-    def tidy(self) -> ArrayShape | None:
-        """The same with an impossible item as an end of the array; None if that leaves too few."""
-        if any(contained[0] == TRUE for contained in self.contains):
-            return self._counted().tidy()
+        n: cython.Py_ssize_t = max(len(self.prefix), len(other.prefix))
+        prefix: tuple = tuple([algebra.both(self.at(i), other.at(i)) for i in range(n)]) if n > 0 else ()
         maximum = self.maximum
-        for index, expression in enumerate(self.prefix):
-            if expression == FALSE and (maximum is None or index < maximum):
-                maximum = index
-                break
-        if self.rest == FALSE and (maximum is None or maximum > len(self.prefix)):
+        if other.maximum is not None and (maximum is None or other.maximum < maximum):
+            maximum = other.maximum
+        evaluated = self.evaluated
+        if evaluated is None:
+            evaluated = other.evaluated
+        elif other.evaluated is not None:
+            evaluated = -1 if evaluated == -1 or other.evaluated == -1 else max(evaluated, other.evaluated)
+        return ArrayShape(prefix, algebra.both(self.rest, other.rest), max(self.minimum, other.minimum), maximum,
+                          _joined(self.contains, other.contains), self.unique or other.unique, evaluated,
+                          _joined(self.also, other.also)).tidy()
+
+    @cython.ccall
+    def tidy(self):
+        """The same with an impossible item as an end of the array; None if that leaves too few."""
+        for contained in self.contains:
+            if contained[0] == 1:
+                return self.counted().tidy()
+        maximum = self.maximum
+        if len(self.prefix) > 0:
+            for index, expression in enumerate(self.prefix):
+                if expression == 0 and (maximum is None or index < maximum):
+                    maximum = index
+                    break
+        if self.rest == 0 and (maximum is None or maximum > len(self.prefix)):
             maximum = len(self.prefix)
-        if maximum is not None and self.minimum > maximum:
-            return None
-        if any(least > 0 and (expression == FALSE or maximum == 0) for expression, least, _, _ in self.contains):
-            return None
-        prefix = self.prefix if maximum is None else self.prefix[:maximum]
-        unique = self.unique and not (maximum is not None and maximum <= 1)
-        if maximum == self.maximum and prefix == self.prefix and unique == self.unique:
+        if maximum is None:
+            if len(self.contains) > 0 and _asks_for_nothing(self.contains, False):
+                return None
             return self
-        rest = self.rest if maximum is None or maximum > len(prefix) else FALSE
+        if self.minimum > maximum:
+            return None
+        if _asks_for_nothing(self.contains, maximum == 0):
+            return None
+        prefix = self.prefix[:maximum]
+        unique: cython.bint = self.unique and not maximum <= 1
+        if maximum == self.maximum and len(prefix) == len(self.prefix) and unique == self.unique:
+            return self
+        rest: cython.int = self.rest if maximum > len(prefix) else 0
         return ArrayShape(prefix, rest, self.minimum, maximum, self.contains, unique, self.evaluated, self.also)
 
-    def _counted(self) -> ArrayShape:
+    @cython.cfunc
+    def counted(self) -> ArrayShape:
         """The same with the items counted where any of them is wanted."""
         minimum, maximum = self.minimum, self.maximum
         for expression, least, most, start in self.contains:
-            if expression == TRUE:
+            if expression == 1:
                 minimum = max(minimum, start + least) if least else minimum
                 if most is not None:
                     maximum = start + most if maximum is None else min(maximum, start + most)
-        return replace(self, minimum=minimum, maximum=maximum,
-                       contains=tuple(one for one in self.contains if one[0] != TRUE))
+        return self.changed(minimum=minimum, maximum=maximum,
+                            contains=tuple([one for one in self.contains if one[0] != 1]))
 
-    def complement(self, algebra: Algebra) -> list[ArrayShape]:
+    def complement(self, algebra: Algebra):
         """All other arrays: for each thing that is said, those that break it."""
         if self.unique:
             raise NotEnforced("the negation of uniqueItems", "state what may repeat instead, or drop the negation")
-        found: list[ArrayShape] = []
+        found: list = []
         for index, expression in enumerate(self.prefix):
-            if expression != TRUE:
-                before = (TRUE,) * index
+            if expression != 1:
+                before = (1,) * index
                 found.append(ArrayShape((*before, algebra.negated(expression)), minimum=index + 1))
-        if self.rest != TRUE:
+        if self.rest != 1:
             wrong = algebra.negated(self.rest)
             n = len(self.prefix)
-            if self.rest == FALSE:
+            if self.rest == 0:
                 found.append(ArrayShape(minimum=n + 1))
             else:
                 found.append(ArrayShape(minimum=n + 1, contains=((wrong, 1, None, n),)))
@@ -114,6 +161,21 @@ class ArrayShape:
             if most is not None:
                 found.append(ArrayShape(contains=((expression, most + 1, None, start),)))
         return found
+
+
+@cython.cfunc
+def _joined(one: tuple, other: tuple) -> tuple:
+    return one if len(other) == 0 else other if len(one) == 0 else tuple(dict.fromkeys(one + other))
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _asks_for_nothing(contains: tuple, ended: cython.bint) -> cython.int:
+    """Whether an item must stand that nothing is, or in an array without any (``ended``)."""
+    for expression, least, _, _ in contains:
+        if least > 0 and (ended or expression == 0):
+            return True
+    return False
 
 
 ANY_ARRAY = ArrayShape()

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from constrained.errors import GrammarLimitError
@@ -65,12 +64,12 @@ def different_items(emitter: Emitter, shape: ArrayShape, finite: Callable[[int],
         if shape.minimum > room:
             return Choice(())
         if shape.contains and there_are is not None:
-            shape = replace(shape, maximum=room)
-    whole, shape = shape, replace(shape, unique=False, maximum=room if room < NO_END else None)
+            shape = shape.changed(maximum=room)
+    whole, shape = shape, shape.changed(unique=False, maximum=room if room < NO_END else None)
     k = min(len(shape.prefix), room)
 
     if shape.contains and (k or len(shape.contains) > 1 or shape.contains[0][1:] != (1, None, 0)):
-        return Distinct(_with_contained(emitter, replace(whole, unique=False), rest, k, room, count, finite))
+        return Distinct(_with_contained(emitter, whole.changed(unique=False), rest, k, room, count, finite))
     if room > k and rest != FALSE and count(rest, room) < room:
         raise NotEnforced("uniqueItems over items of which there may be too few",
                           "list the items' values with enum, lower maxItems, or drop uniqueItems")
@@ -113,7 +112,7 @@ def _with_contained(emitter: Emitter, shape: ArrayShape, rest: int, k: int, room
             contains.append((kind, low, len(values) if high is None else min(high, len(values)), 0))
         else:
             bounded = [one for one in contains if one[1:3] != (0, None)]
-            return emitter.array(replace(shape, contains=tuple(bounded)))
+            return emitter.array(shape.changed(contains=tuple(bounded)))
     for i, place in enumerate([*shape.prefix[:k], *([rest] if room > k else [])]):
         wanted = i + 1 if i < k else room
         kinds = [place]

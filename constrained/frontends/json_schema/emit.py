@@ -457,7 +457,7 @@ class Emitter:
                 members += [(name, expression) for name in few]
         if len(cells) == len(shape.others):
             return None
-        return meet(replace(shape, properties=shape.properties + tuple(members), others=tuple(cells)), ANY_OBJECT,
+        return meet(shape.changed(properties=shape.properties + tuple(members), others=tuple(cells)), ANY_OBJECT,
                     self.normaliser)
 
     def spelled_out(self, cells: tuple[Cell, ...], members: list[tuple[Expr, bool]],
@@ -658,14 +658,14 @@ class Emitter:
 
 def _looser_objects(shape: ObjectShape) -> Iterator[ObjectShape]:
     if shape.exists:
-        yield replace(shape, exists=())
-    yield replace(shape, exists=(), minimum=0)
-    yield replace(shape, exists=(), minimum=0, maximum=None)
+        yield shape.changed(exists=())
+    yield shape.changed(exists=(), minimum=0)
+    yield shape.changed(exists=(), minimum=0, maximum=None)
 
 
 def _looser_arrays(shape: ArrayShape) -> Iterator[ArrayShape]:
-    yield replace(shape, unique=False)
-    yield replace(shape, unique=False, contains=())
+    yield shape.changed(unique=False)
+    yield shape.changed(unique=False, contains=())
 
 
 def _looser_strings(shape: StringShape) -> Iterator[StringShape]:

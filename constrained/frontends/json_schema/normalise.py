@@ -35,13 +35,14 @@ from constrained.frontends.json_schema.denotation import (
     difference,
     disjunction,
     negation,
+    no_array,
 )
 from constrained.frontends.json_schema.dialects import VALIDATION
 from constrained.frontends.json_schema.document import Document, Place
-from constrained.frontends.json_schema.expressions import FALSE, TRUE, Expressions
+from constrained.frontends.json_schema.expressions import FALSE, TRUE, Algebra
 from constrained.frontends.json_schema.given import Given
 from constrained.frontends.json_schema.numbers import NumberShape
-from constrained.frontends.json_schema.objects import ObjectShape
+from constrained.frontends.json_schema.objects import ObjectShape, no_object
 from constrained.frontends.json_schema.reading import canonical, kind_name
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import StringShape
@@ -63,26 +64,23 @@ class _Loop(SchemaError):
     """An expression was asked for while it is being found out."""
 
 
-class Normaliser:
+class Normaliser(Algebra):
     """The expressions of one document and what they denote. See the module docstring."""
 
     def __init__(self, document: Document, limits: Limits, *, unsupported: str = "error",
                  assert_formats: bool = True, comparing: bool = True) -> None:
         """``comparing``: schemas that say the same are one expression, whose place is that of the first."""
+        super().__init__(limits.max_schema_alternatives)
         self.document = document
         self.limits = limits
         self.unsupported = unsupported
         self.assert_formats = assert_formats
-        self.expressions = Expressions()
         self.denoted: dict[int, Denotation] = {FALSE: NOTHING, TRUE: ANYTHING}
         self.places: list[Place] = []
-        self.pairs: dict[tuple[int, int], int] = {}  # conjunctions of two expressions
         self.active: dict[int, None] = {}
-        self.spent = 0
         self.notes: dict[Note, None] = {}
         self.tracking = not document.mentioned.isdisjoint(("unevaluatedProperties", "unevaluatedItems"))
         self.dynamic = not document.mentioned.isdisjoint(("$dynamicRef", "$recursiveRef"))
-        self.empties: dict[int, bool] = {FALSE: True, TRUE: False}
         self.leaves = leaves(document.dialect, limits.max_repeat)
         self.alike: dict[Any, int] = {}
         """Expressions of places by what they say, and by identity."""
@@ -95,36 +93,6 @@ class Normaliser:
         self.inexact: set[int] = set()
         self.names_only = False
         """Whether only the strings are found out: see ``strings_of``."""
-
-    # ---- the algebra that shapes use ----------------------------------------------------------------
-
-    def both(self, a: int, b: int) -> int:
-        """The conjunction of two expressions."""
-        if a == b or b == TRUE:
-            return a
-        if a == TRUE:
-            return b
-        if a == FALSE or b == FALSE:
-            return FALSE
-        known = self.pairs.get((a, b))
-        if known is None:
-            entries = self.expressions.entries
-            # equal constants are one expression
-            known = FALSE if entries[a][0] == "const" and entries[b][0] == "const" else (
-                self.expressions.conjunction([a, b]))
-            self.pairs[a, b] = known
-        return known
-
-    def negated(self, a: int) -> int:
-        """The complement of an expression."""
-        return self.expressions.negation(a)
-
-    def spend(self, alternatives: int) -> None:
-        """Count alternatives made; raises ``GrammarLimitError`` beyond ``max_schema_alternatives``."""
-        self.spent += alternatives
-        if self.spent > self.limits.max_schema_alternatives:
-            raise GrammarLimitError("max_schema_alternatives", self.limits.max_schema_alternatives,
-                                    "the schema combines too many alternatives")
 
     # ---- expressions of places -----------------------------------------------------------------------
 
@@ -324,13 +292,46 @@ class Normaliser:
             return False
         self.asking += 1
         try:
-            found = self._is_empty(self.denote(expression), depth)
+            found = not self._plainly_filled(expression, depth) and self._is_empty(self.denote(expression), depth)
         except (_Loop, NotEnforced):
             return False  # asked in the middle of finding out what this very schema denotes; or not plain at all
         finally:
             self.asking -= 1
         self.empties[expression] = found
         return found
+
+    def _plainly_filled(self, expression: int, depth: int) -> bool:
+        """Whether a type of values is left of which nothing is taken: what is left of the others need not be known."""
+        kind, parts = self.expressions.entries[expression]
+        if kind == "not":
+            given, denied = None, [parts]
+        elif kind == "and":
+            entries = self.expressions.entries
+            denied = [entries[part][1] for part in parts if entries[part][0] == "not"]
+            plain = [part for part in parts if entries[part][0] != "not"]
+            if not denied or len(plain) > 1:
+                return False
+            given = plain[0] if plain else None
+        else:
+            return False
+        d = ANYTHING if given is None else self.denote(given)
+        taken = [self.denote(part) for part in denied]
+        taken = [t for t, part in zip(taken, denied, strict=True) if part not in self.inexact]
+        if d.null and not any(t.null for t in taken):
+            return True
+        if d.numbers and not any(t.numbers for t in taken):
+            return True
+        if d.strings and not any(t.strings for t in taken):
+            return True
+        left = d.booleans
+        for t in taken:
+            left &= ~t.booleans
+        if left:
+            return True
+        if d.arrays and not any(t.arrays for t in taken) and not all(self.no_array(a, depth) for a in d.arrays):
+            return True
+        return bool(d.objects) and not any(t.objects for t in taken) and not all(
+            self.no_object(o, depth) for o in d.objects)
 
     def _is_empty(self, d: Denotation, depth: int) -> bool:
         if d.null or d.booleans or d.numbers or d.strings:
@@ -341,26 +342,11 @@ class Normaliser:
 
     def no_object(self, shape: ObjectShape, depth: int = 3) -> bool:
         """Whether it is plain that no object fits the shape."""
-        if shape.is_impossible():
-            return True
-        required = shape.required
-        if depth <= 0 or not required:
-            return False
-        known, empties = shape.declared(), self.empties
-        for name in sorted(required) if len(required) > 1 else required:
-            expression = known[name] if name in known else shape.at_other(name)
-            empty = empties.get(expression)
-            if empty is None:
-                empty = self.is_empty(expression, depth - 1)
-            if empty:
-                return True
-        return False
+        return no_object(shape, self, depth)
 
     def no_array(self, shape: ArrayShape, depth: int = 3) -> bool:
         """Whether it is plain that no array fits the shape."""
-        if depth <= 0:
-            return False
-        return any(self.is_empty(shape.at(i), depth - 1) for i in range(min(shape.minimum, len(shape.prefix) + 1)))
+        return no_array(shape, self, depth)
 
     def _constant(self, value: Any) -> Denotation:
         if value is None:

@@ -14,7 +14,6 @@ Cost: for n alternatives about n * n * conditions / 20 microseconds; nothing bel
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.objects import ObjectShape
@@ -50,72 +49,92 @@ def fewer_shapes(shapes: tuple[ObjectShape, ...], *, closed: bool, ordered: bool
 
 
 def _of_group(group: list[ObjectShape], closed: bool) -> list[ObjectShape]:
-    """The same for shapes with equal counts and undeclared members, by what they say about values."""
+    """The same for shapes with equal counts and undeclared members, by what they say about values.
+
+    What is said of a name that a shape does not declare is the same in all of them (``usual``), so only declared names
+    are looked at.
+    """
     names = list(dict.fromkeys([name for shape in group for name in
                                 [*(name for name, _ in shape.properties), *sorted(shape.required)]]))
-    said = [[_value(shape, name, closed) for name in names] for shape in group]
-    values = [{row[i] for row in said} - {FALSE} for i in range(len(names))]
-    mixed = [i for i, found in enumerate(values) if len(found) > 1]
-    parts: dict[tuple[int, ...], list[int]] = {}
-    for k, row in enumerate(said):
-        parts.setdefault(tuple([row[i] for i in mixed]), []).append(k)
+    usual = dict.fromkeys(names, FALSE) if closed else {name: group[0].at_other(name) for name in names}
+    values: dict[str, set[int]] = {name: set() for name in names}
+    declaring = dict.fromkeys(names, 0)
+    for shape in group:
+        for name, value in shape.properties:
+            values[name].add(value)
+            declaring[name] += 1
+    for name in names:
+        if declaring[name] < len(group):
+            values[name].add(usual[name])
+        values[name].discard(FALSE)
+    mixed = {name for name in names if len(values[name]) > 1}
+    parts: dict[frozenset[tuple[str, int]], list[ObjectShape]] = {}
+    for shape in group:
+        key = frozenset([said for said in shape.properties if said[0] in mixed and said[1] != usual[said[0]]])
+        parts.setdefault(key, []).append(shape)
+    if all(len(part) < FEW for part in parts.values()):
+        return [shape for part in parts.values() for shape in part]
+    bits = {name: 1 << i for i, name in enumerate(names)}
+    absent = sum([bits[name] for name in names if usual[name] == FALSE]) << len(names)
     shapes: list[ObjectShape] = []
     for part in parts.values():
         if len(part) < FEW:
-            shapes += [group[k] for k in part]
+            shapes += part
             continue
         cubes: dict[Cube, ObjectShape] = {}
-        for k in part:
-            cube = sum([1 << i for i, name in enumerate(names) if name in group[k].required])
-            cube |= sum([1 << len(names) + i for i, value in enumerate(said[k]) if value == FALSE])
-            cubes.setdefault(cube, group[k])
+        for shape in part:
+            cannot = absent
+            for name, value in shape.properties:
+                bit = bits[name] << len(names)
+                cannot = cannot | bit if value == FALSE else cannot & ~bit
+            cubes.setdefault(cannot | sum([bits[name] for name in shape.required]), shape)
         for cube, origin in fewer_cubes(cubes, len(names)):
             shapes.append(_written(origin, cubes[origin], cube, names, values))
     return shapes
 
 
-def _value(shape: ObjectShape, name: str, closed: bool) -> int:
-    value = shape.declared().get(name)
-    if value is not None:
-        return value
-    return FALSE if closed else shape.at_other(name)
-
-
-def _written(before: Cube, shape: ObjectShape, after: Cube, names: list[str], values: list[set[int]]) -> ObjectShape:
+def _written(before: Cube, shape: ObjectShape, after: Cube, names: list[str],
+             values: dict[str, set[int]]) -> ObjectShape:
     """``shape`` without the conditions that ``after`` no longer has."""
     if after == before:
         return shape
     dropped = before & ~after
-    may = {name: next(iter(values[i])) for i, name in enumerate(names) if dropped >> len(names) + i & 1}
+    may = {name: next(iter(values[name])) for i, name in enumerate(names) if dropped >> len(names) + i & 1}
     properties = [(name, may.pop(name, value)) for name, value in shape.properties]
     required = frozenset([name for i, name in enumerate(names) if after >> i & 1])
-    return replace(shape, properties=(*properties, *may.items()), required=required)
+    return shape.changed(properties=(*properties, *may.items()), required=required)
 
 
 def fewer_cubes(cubes: Iterable[Cube], n: int) -> list[tuple[Cube, Cube]]:
     """Cubes over ``n`` names that together hold what ``cubes`` do, each with the one it was made from."""
     work = sorted([(cube, cube) for cube in cubes], key=_conditions)
+    common = work[0][0] if work else 0  # of conditions that all have none can be dropped
+    for cube, _ in work:
+        common &= cube
     changed = True
     while changed:
         changed = False
+        only = [cube for cube, _ in work]
         i = 0
         while i < len(work):
-            cube, origin = work[i]
-            left = cube
+            before, origin = work[i]
+            cube = before
+            left = cube & ~common
             while left:
                 bit = left & -left
                 left ^= bit
                 rest = cube ^ bit
                 broken = ~(rest | (bit >> n or bit << n))
-                for other, _ in work:
+                for other in only:
                     if not other & broken:
                         cube = rest
                         break
-            if cube != work[i][0]:
+            if cube != before:
                 changed = True
                 work = [pair for k, pair in enumerate(work) if k != i and cube & ~pair[0]]
                 i = min(i, len(work))
                 work.insert(i, (cube, origin))
+                only = [cube for cube, _ in work]
             i += 1
     work.sort(key=_conditions)
     i = len(work) - 1

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol, TypeVar
 
-from constrained.frontends.json_schema.expressions import TRUE
+from constrained.frontends.json_schema.expressions import FALSE, TRUE
 from constrained.frontends.json_schema.objects import Cell
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
@@ -87,13 +87,13 @@ def casts(exists: tuple[Cell, ...], room: int | None, algebra: _Algebra) -> list
 
 
 def part_of(group: list[Cell], algebra: _Algebra) -> Cell | None:
-    """What one member must be to be all of ``group``; None where it cannot."""
+    """What one member must be to be all of ``group``; None where it plainly cannot. ``members_of`` looks closer."""
     names: StringShape | None = ANY_STRING
     value = TRUE
     for more, wanted in group:
         names = None if names is None else names.intersect(more)
         value = algebra.both(value, wanted)
-    return None if names is None or algebra.is_empty(value) or _no_name(names) else (names, value)
+    return None if names is None or value == FALSE or names.values == () else (names, value)
 
 
 def _apart(parts: list[Cell], algebra: _Algebra) -> Iterator[list[Cell]]:
@@ -104,6 +104,8 @@ def _apart(parts: list[Cell], algebra: _Algebra) -> Iterator[list[Cell]]:
         clash = next(((i, j) for i in range(len(now)) for j in range(i) if _meet(now[i][0], now[j][0])), None)
         if clash is None:
             yield now
+            continue
+        if any(_no_name(names) or algebra.is_empty(value) for names, value in now):
             continue
         i, j = clash
         (a, value_a), (b, value_b) = now[i], now[j]

@@ -353,7 +353,7 @@ class KimiEmitter(XmlEmitter):
         for kind, part in (("number", {"numbers": d.numbers}), ("boolean", {"booleans": d.booleans}),
                            ("null", {"null": d.null}), ("array", {"arrays": d.arrays}),
                            ("object", {"objects": d.objects})):
-            value = self.others(replace(NO_VALUE, **part))
+            value = self.others(NO_VALUE.changed(**part))
             if value is not None:
                 yield self.types.index(kind), self.framed(value)
 
