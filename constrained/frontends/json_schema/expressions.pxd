@@ -10,7 +10,7 @@ cdef class Expressions:
 cdef class Algebra:
     cdef readonly Expressions expressions
     cdef dict pairs
-    cdef readonly dict empties
+    cdef public dict empties
     cdef readonly Py_ssize_t spent
     cdef Py_ssize_t most
     cpdef int both(self, int a, int b) except -1
