@@ -26,7 +26,7 @@ _ABOVE: tuple[str, ...] = (
     "frontends.json_schema.arrays", "frontends.json_schema.denotation",
     "frontends.json_schema.direct", "frontends.json_schema.direct_document", "frontends.json_schema.direct_nodes",
     "frontends.json_schema.direct_reading", "frontends.json_schema.direct_rules", "frontends.json_schema.direct_text",
-    "frontends.json_schema.expressions", "frontends.json_schema.objects",
+    "frontends.json_schema.expressions", "frontends.json_schema.objects", "grammar.keys",
 )
 """Those in other rooms, by their names below ``constrained``."""
 

@@ -17,7 +17,6 @@ cdef class Writer(Rules):
     cdef object host
     cdef object make_host
     cdef object document
-    cdef dict typed
     cdef dict known
     cdef dict references
     cdef dict arrays
@@ -34,6 +33,7 @@ cdef class Writer(Rules):
     cdef list open
     cdef object value(self, object schema, str base, object keyword, object name)
     cdef object quick(self, object schema)
+    cdef object take(self, Tables tables, object host, object document, bint strict)
     cdef object asked(self)
     cdef object by_host(self, object schema, str base, object keyword, object name)
     cdef object plain(self, dict schema, str base, object keyword, object name)

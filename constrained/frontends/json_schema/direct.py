@@ -33,7 +33,13 @@ from constrained.frontends.json_schema.direct_reading import NotPlain, NoValue
 from constrained.frontends.json_schema.document import is_index
 
 if cython.compiled:
-    from cython.cimports.constrained.frontends.json_schema.direct_nodes import choice, place_of, reference, sequence
+    from cython.cimports.constrained.frontends.json_schema.direct_nodes import (
+        choice,
+        mark,
+        place_of,
+        reference,
+        sequence,
+    )
     from cython.cimports.constrained.frontends.json_schema.direct_reading import (
         ARRAY,
         COUNTS,
@@ -63,7 +69,7 @@ if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.direct_rules import Rules, Tables, Texts
     from cython.cimports.constrained.kernel.nodes import Reference
 else:
-    from constrained.frontends.json_schema.direct_nodes import choice, place_of, reference, sequence
+    from constrained.frontends.json_schema.direct_nodes import choice, mark, place_of, reference, sequence
     from constrained.frontends.json_schema.direct_reading import (
         ARRAY,
         COUNTS,
@@ -128,26 +134,26 @@ class Writer(Rules):
         document: the schema of the whole document.
     """
 
-    def __init__(self, tables: Tables, host, document, strict: bool):
+    @cython.cfunc
+    def take(self, tables: Tables, host, document, strict: bool):
         self.begin(tables, strict)
         self.host = None
         self.make_host = host
         self.document = document
-        self.typed = {}
         self.known = {}
-        self.references = {}
-        self.arrays = {}
+        self.references = None
+        self.arrays = None
         self.looks = {}
         self.compared = 0
         self.chain = 0
         self.spent = 0
-        self.unions = {}
+        self.unions = None
         self.shape = None
         self.comparing = False
         self.waiting = []
         self.done = 0
-        self.filled_ones = {}
-        self.open = []
+        self.filled_ones = None
+        self.open = None
 
     @cython.cfunc
     def value(self, schema, base: str, keyword, name):
@@ -183,7 +189,7 @@ class Writer(Rules):
 
     @cython.cfunc
     def by_host(self, schema, base: str, keyword, name):
-        key = id(schema)
+        key = mark(schema)
         found = self.known.get(key)
         if found is None:
             found = self.asked().slow(schema, place_of(base, keyword, name))
@@ -231,11 +237,13 @@ class Writer(Rules):
             return None if content is None else self.scalar(content, schema, base, keyword, name)
         if bits & (SCALAR | VALUES):
             return None
-        found = self.known.get(id(schema))
+        found = self.known.get(mark(schema))
         if found is not None:
             return found
         if bits & PATTERNS and not self.is_patterned(schema):
             return None
+        if self.open is None:
+            self.open = []
         if not (bits & INSIDE and types & OBJECT) and len(self.open) < DEEPEST:
             for entry in self.open:
                 array = entry
@@ -259,6 +267,8 @@ class Writer(Rules):
         ref = schema["$ref"]
         if type(ref) is not str:
             raise NotPlain
+        if self.references is None:
+            self.references = {}
         found = self.references.get(ref)
         if found is None:
             target, pointer = self.target(ref)
@@ -280,7 +290,7 @@ class Writer(Rules):
             value = self.value(branches[0], place_of(base, keyword, name), which, "0")
             self.chain -= 1
             return value
-        found = self.known.get(id(schema))
+        found = self.known.get(mark(schema))
         if found is not None:
             return found
         union: Union = self.union_of(schema, base, keyword, name)
@@ -293,10 +303,12 @@ class Writer(Rules):
     @cython.cfunc
     def union_of(self, schema: dict, base: str, keyword, name) -> Union:
         """The alternatives of a union, found once; None: they have to be told apart, or one is not plain."""
-        found = self.unions.get(id(schema), self)
+        if self.unions is None:
+            self.unions = {}
+        found = self.unions.get(mark(schema), self)
         if found is self:
             found = self.alternatives_of(schema, base, keyword, name)
-            self.unions[id(schema)] = found
+            self.unions[mark(schema)] = found
         return found
 
     @cython.cfunc
@@ -411,7 +423,7 @@ class Writer(Rules):
         for schema, pointer in union.arrays:
             self.shape = None
             options.append(self.array(schema, pointer))
-            if self.shape in seen or (self.shape == (id(self.anything), 0, None) and len(union.arrays) > 1):
+            if self.shape in seen or (self.shape == (mark(self.anything), 0, None) and len(union.arrays) > 1):
                 raise NotPlain
             seen.add(self.shape)
         if texts is not None:
@@ -492,12 +504,12 @@ class Writer(Rules):
                         entry[1] = self.written(entry[0]) or b""
                     if entry[1] == written:
                         found = entry[2]
-                        self.known[id(schema)] = found
+                        self.known[mark(schema)] = found
                         return found
         pointer = place_of(base, keyword, name)
         rule = self.rule_name(pointer)
         found = reference(rule)
-        self.known[id(schema)] = found
+        self.known[mark(schema)] = found
         others.append([schema, None, found])
         self.waiting.append((schema, pointer, rule, union))
         return found
@@ -573,7 +585,9 @@ class Writer(Rules):
         self.open.pop()
         rule = opened[1]  # asked for by the items: it is like no other
         least, most = schema.get("minItems", 0), schema.get("maxItems")
-        key = (id(item), least, most, types)
+        key = (mark(item), least, most, types)
+        if self.arrays is None:
+            self.arrays = {}
         found = self.arrays.get(key) if rule is None else rule
         if found is None:
             found = reference(self.rule_name(place_of(base, keyword, name)))
@@ -583,14 +597,14 @@ class Writer(Rules):
             inside = self.items_of(item, least, most)
             self.rules[cython.cast(Reference, rule).name] = inside if types == ARRAY else self.beside(
                 types, self.any_object() if types & OBJECT else None, inside)
-        self.known[id(schema)] = found
+        self.known[mark(schema)] = found
         return found
 
     @cython.cfunc
     def array(self, schema: dict, pointer: str):
         item = self.value(schema["items"], pointer, "items", None) if "items" in schema else self.any_value()
         least, most = schema.get("minItems", 0), schema.get("maxItems")
-        self.shape = (id(item), least, most)
+        self.shape = (mark(item), least, most)
         return self.items_of(item, least, most)
 
     @cython.cfunc
@@ -640,8 +654,8 @@ class Writer(Rules):
                 members.append(self.member(name, rest))
             declared = [*names, *undeclared]
         if self.comparing:  # alternatives must not be equal
-            said = "any" if rest is not None and rest is self.anything else "" if rest is None else id(rest)
-            self.shape = (tuple([id(member) for member in members]), tuple(standing), said, others is not self)
+            said = "any" if rest is not None and rest is self.anything else "" if rest is None else mark(rest)
+            self.shape = (tuple([mark(member) for member in members]), tuple(standing), said, others is not self)
         patterns = schema.get("patternProperties")
         if patterns:
             free = None if others is self and self.strict else self.patterned(patterns, declared, rest, pointer)
@@ -698,7 +712,9 @@ class Writer(Rules):
         types: cython.int
         if type(schema) is not dict:
             return schema is True
-        if depth == 0 or not schema or id(schema) in self.filled_ones:
+        if self.filled_ones is None:
+            self.filled_ones = {}
+        if depth == 0 or not schema or mark(schema) in self.filled_ones:
             return True
         bits = bits_of(schema)
         if bits & (PATTERNS | COUNTS):
@@ -739,7 +755,7 @@ class Writer(Rules):
                 return False
             if items is False:
                 return False
-        self.filled_ones[id(schema)] = None
+        self.filled_ones[mark(schema)] = None
         return True
 
     @cython.cfunc

@@ -1,12 +1,11 @@
 from typing import Any
 
-from constrained.frontends.json_schema.direct_rules import Rules, Tables
+from constrained.frontends.json_schema.direct_rules import Rules
 from constrained.grammar.ir import Expr
 
 class Union:
     def __init__(self) -> None: ...
 
 class Writer(Rules):
-    def __init__(self, tables: Tables, host: Any, document: Any, strict: bool) -> None: ...
     def plain_value(self, schema: Any, pointer: str) -> Expr | None: ...
     def filled(self, schema: Any, depth: int = 3) -> bool: ...

@@ -109,7 +109,7 @@ class Front:
         seen: cython.int = -1
         reader: TextReader
         if type(schema) is str and len(cython.cast(str, schema)) <= limits.max_source_chars:
-            reader = TextReader()
+            reader = TextReader.__new__(TextReader)
             if reader.read(schema):
                 value = reader.value
                 seen = reader.seen
@@ -131,14 +131,18 @@ class Front:
         if len(way.texts) > way.most_texts:  # the emitter would forget them in the midst of a document
             way.texts.clear()
             way.tables.forget()
-        writer: Writer = Writer(way.tables, way.host, value, strict)
+        writer: Writer = Writer.__new__(Writer)
+        writer.take(way.tables, way.host, value, strict)
         try:
             writer.run()
         except (NotPlain, NotEnforced, ConstrainedError, RecursionError):
             return None
         finally:
             writer.end()  # no cycle is left behind
-        return RuleSet(writer.rules, "root")
+        found = RuleSet.__new__(RuleSet)  # without a call of what Python has written for it
+        found.rules = writer.rules
+        found.root = "root"
+        return found
 
     @cython.cfunc
     def way_of(self, dialect, limits, options: tuple) -> Way:

@@ -1,10 +1,15 @@
 cimport cython
 
-from constrained.kernel.nodes cimport Choice, Literal, Reference, Repeat, Sequence
+from constrained.grammar.keys cimport KeyDfa
+from constrained.kernel.nodes cimport ByteDfa, Choice, Literal, Reference, Repeat, Sequence
 
 cdef Sequence sequence(tuple items)
 cdef Reference reference(str name)
 cdef object choice(list options)
+cdef object EMPTY, QUOTE
+
+cdef object mark(object thing)
+cdef int needs_no_escapes(str text) except -1
 cdef object plain_literal(str text)
 cdef object key_literal(str name)
 cdef object key_texts(frozenset out)

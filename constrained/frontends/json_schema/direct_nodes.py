@@ -15,12 +15,15 @@ except ImportError:
 from constrained.frontends.json_schema.free_keys import any_key, other_keys
 from constrained.frontends.json_schema.spelling import joined_surrogates, json_literal
 from constrained.grammar.ir import Graph
-from constrained.grammar.keys import KeyDfa
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.nodes import Choice, Literal, Reference, Repeat, Sequence
+    from cython.cimports.constrained.grammar.keys import KeyDfa
+    from cython.cimports.constrained.kernel.nodes import ByteDfa, Choice, Literal, Reference, Repeat, Sequence
+    from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
+    from cython.cimports.cpython.long import PyLong_FromVoidPtr
 else:
-    from constrained.kernel.nodes import Choice, Literal, Reference, Repeat, Sequence
+    from constrained.grammar.keys import KeyDfa
+    from constrained.kernel.nodes import ByteDfa, Choice, Literal, Reference, Repeat, Sequence
 
 EMPTY = Literal(b"")
 QUOTE = Literal(b'"')
@@ -54,18 +57,45 @@ def choice(options: list):
 
 
 @cython.cfunc
+@cython.inline
+def mark(thing):
+    """The identity of an object, as ``id``."""
+    if cython.compiled:
+        return PyLong_FromVoidPtr(cython.cast(cython.p_void, thing))
+    return id(thing)
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def needs_no_escapes(text: str) -> cython.int:
+    """Whether a string of JSON has one spelling, however it is written."""
+    c: cython.Py_UCS4
+    for c in text:
+        if c < " " or c > "~" or c == '"' or c == "\\":
+            return False
+    return True
+
+
+@cython.cfunc
 def plain_literal(text: str):
     """A string of JSON that needs no escapes, however it is written; None: it needs some."""
-    c: cython.int
-    if not text.isascii():
+    c: cython.Py_UCS4
+    i: cython.Py_ssize_t = 1
+    if not needs_no_escapes(text):
         return None
-    data: bytes = text.encode()
-    for c in data:
-        if c < 0x20 or c > 0x7E or c == 0x22 or c == 0x5C:
-            return None
     node: Literal = Literal.__new__(Literal)
     node.kind = 1
-    node.data = b'"' + data + b'"'
+    if cython.compiled:
+        data: bytes = PyBytes_FromStringAndSize(cython.NULL, len(text) + 2)
+        p: cython.p_char = data
+        p[0] = 0x22
+        for c in text:
+            p[i] = cython.cast(cython.char, c)
+            i += 1
+        p[i] = 0x22
+        node.data = data
+    else:
+        node.data = b'"' + text.encode() + b'"'
     return node
 
 
@@ -79,16 +109,25 @@ def key_literal(name: str):
 @cython.cfunc
 def key_texts(out: frozenset):
     """Any string but ``out``."""
-    keys: list = []
-    for name in out:
-        found = plain_literal(name)
-        if found is None:
+    keys: list = sorted(out)  # as their bytes are
+    i: cython.Py_ssize_t
+    for i in range(len(keys)):
+        name: str = keys[i]
+        if not needs_no_escapes(name):
             if not "".join(out).isascii():
                 out = frozenset(map(joined_surrogates, out))
             return sequence((QUOTE, other_keys(out)))
-        keys.append(cython.cast(str, name).encode())
-    keys.sort()
-    return sequence((QUOTE, KeyDfa(any_key(), tuple(keys), 0x22)))
+        keys[i] = name.encode()
+    strings: ByteDfa = any_key()
+    dfa: KeyDfa = KeyDfa.__new__(KeyDfa)
+    dfa.kind = 10
+    dfa.strings = strings
+    dfa.accepting = strings.accepting
+    dfa.keys = tuple(keys)
+    dfa.closing = 0x22
+    if not cython.compiled:
+        dfa.written = dfa.block = None
+    return sequence((QUOTE, dfa))
 
 
 @cython.cfunc

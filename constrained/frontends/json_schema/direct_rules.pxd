@@ -3,6 +3,7 @@ cimport cython
 from constrained.kernel.nodes cimport Literal, Reference, Repeat, Sequence, Unordered
 
 cdef int MOST_KEPT, LONGEST_NAME
+cdef object _EMPTY, _TRUE, _FALSE, _NULL
 
 @cython.final
 cdef class Texts:
@@ -40,6 +41,7 @@ cdef class Rules:
     cdef readonly set taken
     cdef readonly dict scalars
     cdef dict contents
+    cdef dict typed
     cdef dict lists
     cdef dict listed
     cdef dict members

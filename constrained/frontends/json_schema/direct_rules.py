@@ -22,6 +22,7 @@ if cython.compiled:
         choice,
         key_literal,
         key_texts,
+        mark,
         place_of,
         plain_literal,
         reference,
@@ -34,6 +35,7 @@ else:
         choice,
         key_literal,
         key_texts,
+        mark,
         place_of,
         plain_literal,
         reference,
@@ -155,8 +157,9 @@ class Rules:
         self.taken = {"root"}
         self.scalars = {}
         self.contents = {}
-        self.lists = {}
-        self.listed = {}
+        self.typed = {}
+        self.lists = None
+        self.listed = None
         self.members = {}
         self.keys = {}
         self.anything = None
@@ -215,14 +218,15 @@ class Rules:
         """A reference to the rule of a set of strings, numbers or keys; words stay as they are."""
         if isinstance(expr, Literal):
             return expr
-        found = self.scalars.get(id(expr))
+        key = mark(expr)
+        found = self.scalars.get(key)
         if found is None:
             name = kind if kind not in self.rules else f"{kind} {len(self.scalars)}"
             self.rules[name] = expr
             if rules:
                 self.rules.update(rules)
             found = reference(name)
-            self.scalars[id(expr)] = found
+            self.scalars[key] = found
         return found
 
     @cython.cfunc
@@ -234,6 +238,8 @@ class Rules:
     @cython.cfunc
     def text_of_list(self, values: tuple):
         """A reference to the rule of a list of strings."""
+        if self.lists is None:
+            self.lists = {}
         found = self.lists.get(values)
         if found is None:
             found = self.named("string", self.list_of(values), None)
@@ -243,6 +249,8 @@ class Rules:
     def list_of(self, values: tuple):
         """The expression of a list of strings, one for the document."""
         options: list = []
+        if self.listed is None:
+            self.listed = {}
         found = self.listed.get(values)
         if found is not None:
             return found
@@ -263,7 +271,11 @@ class Rules:
 
     @cython.cfunc
     def of_type(self, name: str):
-        return self.scalar((("type", str, name),), {"type": name}, "", None, None)
+        found = self.typed.get(name)
+        if found is None:
+            found = self.scalar((("type", str, name),), {"type": name}, "", None, None)
+            self.typed[name] = found
+        return found
 
     @cython.cfunc
     def rule_name(self, pointer: str) -> str:
@@ -331,7 +343,7 @@ class Rules:
         known = found
         if known.items[2] is value:
             return known
-        key = (name, id(value))
+        key = (name, mark(value))
         found = self.members.get(key)
         if found is None:
             found = sequence((known.items[0], self.tables.colon, value))
@@ -347,7 +359,7 @@ class Rules:
         """A member whose name is not declared."""
         key: tuple
         out = frozenset(declared)
-        key = (out, id(value))
+        key = (out, mark(value))
         found = self.members.get(key)
         if found is None:
             found = sequence((self.key_of(out), self.tables.colon, value))

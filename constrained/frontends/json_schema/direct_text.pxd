@@ -1,6 +1,8 @@
 cimport cython
 
 cdef int DEEPEST, LONGEST_NAME, SLOTS
+cdef list _texts, _known
+cdef dict _WATCHED
 cdef int REFERS, ELSEWHERE, OLD_ID, NEW_ID, RARELY
 
 cdef int slot_of(Py_ssize_t size, int first, int middle, int last) noexcept

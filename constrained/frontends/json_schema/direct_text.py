@@ -80,12 +80,6 @@ _texts, _known = _placed(_NAMES)
 class TextReader:
     """Reads one text. ``value`` is what it says, ``seen`` the bits of the watched keys in it."""
 
-    def __init__(self):
-        self.value = None
-        self.seen = 0
-        self.at = 0
-        self.watched = 0
-
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def read(self, text: str) -> cython.int:
@@ -105,6 +99,7 @@ class TextReader:
         p: cython.p_uchar = data
         c: cython.int
         at: cython.Py_ssize_t = 0
+        self.seen = 0
         begin: cython.Py_ssize_t
         watched: cython.int = 0
         stack: list = []
@@ -342,7 +337,7 @@ class TextReader:
 
 def read_text(text: str):
     """``(value, bits of the watched keys)`` of a text; None: it is left to ``json``."""
-    reader: TextReader = TextReader()
+    reader: TextReader = TextReader.__new__(TextReader)
     if not reader.read(text):
         return None
     return reader.value, reader.seen
