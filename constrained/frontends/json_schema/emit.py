@@ -11,7 +11,7 @@ Text between tokens follows ``TextPolicy``: bounded whitespace, or exactly the s
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from types import NoneType
@@ -106,6 +106,8 @@ class Emitter:
         if len(self.texts) > MAX_WRITTEN:
             self.texts.clear()
         self.key_texts: dict[StringShape, Expr] = {}
+        self.listed: dict[StringShape, tuple[str, ...] | None] = {}
+        """All of some names, where they are few."""
         self.scalars: dict[int, Reference] = {}  # by identity; the rules keep the expressions alive
         self.depth = 0
         space: Expr = EMPTY
@@ -447,10 +449,7 @@ class Emitter:
         cells: list[Cell] = []
         members: list[tuple[str, int]] = []
         for names, expression in shape.others:
-            try:
-                few = names.exclude_values(declared).enumerated(MAX_NAMES, self.normaliser.limits)
-            except GrammarLimitError:
-                few = None  # a pattern beside many lengths
+            few = self.few_names(names, declared)
             if few is None or len(members) + len(few) > MAX_NAMES:
                 cells.append((names, expression))
             else:
@@ -460,12 +459,24 @@ class Emitter:
         return meet(shape.changed(properties=shape.properties + tuple(members), others=tuple(cells)), ANY_OBJECT,
                     self.normaliser)
 
+    def few_names(self, names: StringShape, declared: Collection[str]) -> list[str] | None:
+        """All of ``names`` but the declared ones, where they are few."""
+        if names in self.listed:
+            listed = self.listed[names]
+        else:
+            try:
+                listed = names.enumerated(MAX_DIFFERENT_ITEMS, self.normaliser.limits)
+            except GrammarLimitError:
+                listed = None  # a pattern beside many lengths
+            self.listed[names] = listed
+        return None if listed is None else [name for name in listed if name not in declared]
+
     def spelled_out(self, cells: tuple[Cell, ...], members: list[tuple[Expr, bool]],
                     declared: list[str]) -> tuple[Cell, ...]:
         """``cells`` without those of few names, which become members that may stand."""
         left: list[Cell] = []
         for names, expression in cells:
-            few = names.exclude_values(declared).enumerated(MAX_DIFFERENT_ITEMS, self.normaliser.limits)
+            few = self.few_names(names, declared)
             if few is None:
                 left.append((names, expression))
             elif not self.normaliser.is_empty(expression):

@@ -38,5 +38,4 @@ cdef Py_ssize_t _split(list kept, ObjectShape wrong, list found, Algebra algebra
 cdef Py_ssize_t _broken(list kept, object name, int wrong, bint needed, list found, Algebra algebra) except -1
 cdef list _with_members(list kept, object name, int wanted, bint needed, Algebra algebra)
 cdef list _outside(list covered)
-cdef list _within(list these, list those)
 cdef object _join(object a, object b)

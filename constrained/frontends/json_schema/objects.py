@@ -21,7 +21,7 @@ try:
 except ImportError:
     from constrained.kernel import cython_shim as cython
 
-from constrained.frontends.json_schema.strings import ANY_STRING
+from constrained.frontends.json_schema.strings import ANY_STRING, both_of
 
 if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.expressions import Algebra
@@ -456,19 +456,8 @@ def _outside(covered: list) -> list:
     for names in covered:
         if names is ANY_STRING:
             return []
-        left = _within(left, names.complement())
+        left = both_of(left, names.complement())
     return left
-
-
-@cython.cfunc
-def _within(these: list, those: list) -> list:
-    found: list = []
-    for a in these:
-        for b in those:
-            both = a.intersect(b)
-            if both is not None:
-                found.append(both)
-    return found
 
 
 @cython.cfunc
@@ -484,6 +473,6 @@ def disjoint_cells(cells: tuple) -> list:
     for cell in cells:
         left: list = [cell]
         for earlier in found:
-            left = _within(left, earlier.complement())
+            left = both_of(left, earlier.complement())
         found.extend(left)
     return found

@@ -51,7 +51,7 @@ from constrained.regex.syntax import Repeat as TreeRepeat
 if TYPE_CHECKING:
     from constrained.frontends.json_schema.formats_more import More
 
-__all__ = ["ANY_STRING", "NOTHING", "Language", "StringShape", "named_format", "pattern_language"]
+__all__ = ["ANY_STRING", "NOTHING", "Language", "StringShape", "both_of", "named_format", "pattern_language"]
 
 #: What matches no text.
 NOTHING = Choice(())
@@ -319,7 +319,7 @@ class StringShape:
             return not self.values
         if self.maximum is not None and self.minimum > self.maximum:
             return True
-        return bool(self.languages or self.excluded) and automata.is_empty(self.dfa(limits))
+        return bool(self.languages or self.excluded) and _is_empty(self, limits)
 
     def enumerated(self, most: int, limits: Limits = _DEFAULT_LIMITS) -> tuple[str, ...] | None:
         """All members if they are at most ``most``, shorter ones first; else None. May build an automaton."""
@@ -368,6 +368,29 @@ class StringShape:
 ANY_STRING = StringShape()
 
 
+def both_of(some: list[StringShape], others: list[StringShape]) -> list[StringShape]:
+    """The strings in one of ``some`` and in one of ``others``, in few shapes: what is within another one is left out."""
+    found = [both for a in some for b in others if (both := a.intersect(b)) is not None]
+    if len(found) < 3:
+        return found
+    kept: list[StringShape] = []
+    seen: list[frozenset[Language]] = []
+    for shape in sorted(found, key=lambda one: len(one.languages)):
+        said = frozenset(shape.languages)
+        if not any(known <= said and _within(shape, other) for other, known in zip(kept, seen, strict=True)):
+            kept.append(shape)
+            seen.append(said)
+    return kept
+
+
+def _within(shape: StringShape, other: StringShape) -> bool:
+    """Whether a shape of languages that ``other`` has, too, is in it by all else."""
+    if shape.values is not None or other.values is not None:
+        return shape.values == other.values
+    return shape.minimum >= other.minimum and shape.excluded >= other.excluded and (
+        other.maximum is None or (shape.maximum is not None and shape.maximum <= other.maximum))
+
+
 def _has_surrogate(text: str) -> bool:
     return any("\ud800" <= char <= "\udfff" for char in text)
 
@@ -386,6 +409,11 @@ def _pattern_shape(pattern: str, limits: Limits) -> StringShape:
     if passing != ANY_CHARACTER:
         languages.append(Language(f"the characters of {pattern}", TreeRepeat(CharSet(passing), 0, None)))
     return StringShape(minimum, maximum, tuple(languages))
+
+
+@lru_cache(maxsize=2048)
+def _is_empty(shape: StringShape, limits: Limits) -> bool:
+    return automata.is_empty(shape.dfa(limits))
 
 
 @lru_cache(maxsize=2048)
