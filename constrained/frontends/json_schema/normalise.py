@@ -267,14 +267,14 @@ class Normaliser(Algebra):
         except _Loop:
             if self.names_only:
                 raise
-        outside = self.denoted, self.active, self.empties
-        self.denoted, self.active, self.empties = {FALSE: NOTHING, TRUE: ANYTHING}, {}, {}
+        outside = self.denoted, self.active
+        self.denoted, self.active = {FALSE: NOTHING, TRUE: ANYTHING}, {}
         self.names_only = True
         try:
             return self.denote(expression).strings
         finally:
             self.names_only = False
-            self.denoted, self.active, self.empties = outside
+            self.denoted, self.active = outside
 
     def without(self, found: Denotation, expression: int) -> Denotation:
         """What of ``found`` is not in an expression. Of one that was relaxed to a superset nothing can be taken off."""
