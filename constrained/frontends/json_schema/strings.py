@@ -369,7 +369,7 @@ ANY_STRING = StringShape()
 
 
 def both_of(some: list[StringShape], others: list[StringShape]) -> list[StringShape]:
-    """The strings in one of ``some`` and in one of ``others``, in few shapes: what is within another one is left out."""
+    """The strings in one of ``some`` and in one of ``others``, in few shapes: one within another is left out."""
     found = [both for a in some for b in others if (both := a.intersect(b)) is not None]
     if len(found) < 3:
         return found

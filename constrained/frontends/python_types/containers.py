@@ -50,8 +50,8 @@ def _set(translator: Translator, task: Task) -> None:
         task.target["uniqueItems"] = True
         # what JSON tells apart and Python does not, or the other way round, cannot be counted
         kinds = translator.kinds(task.schema.get("items_schema") or _ANY)
-        if not (kinds <= {"str", "int", "date", "none"} or kinds <= {"literal", "enum", "none"}
-                or kinds <= {"bool", "none"}):
+        if not (kinds <= {"str", "int", "date", "none"} or kinds <= {"literal", "enum", "0 or 1", "none"}
+                or kinds <= {"literal", "enum", "bool", "none"}):
             raise NotEnforced(f"at least {least} different items of {' or '.join(sorted(kinds))}",
                               "use a list, or a set of str, of int or of a Literal")
 

@@ -4,13 +4,14 @@ An ``int`` is written in digits: no point, no exponent, and at most 4,300 digits
 double: a text counts as the double next to it, so a bound is moved to the text of a double that is within it
 (``lt=0.3`` lets no digits through that round to 0.3). Rounding keeps order, hence: a text between the shortest
 spellings of two doubles is a double between them, and the shortest spelling of every double within is between them.
-Multiples of a float are decimal multiples of its shortest spelling; Pydantic takes each of them (its tolerance is one
-part in 10**9), and other doubles within that tolerance are not offered.
+Multiples of a float are decimal multiples of its shortest spelling, as far as Pydantic takes each of them
+(``_largest_multiple``); other doubles within its tolerance are not offered.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -71,7 +72,25 @@ def float_shape(schema: Mapping[str, Any], *, finite: bool) -> NumberShape | Non
     step = schema.get("multiple_of")
     if step is not None and found is not None:
         found = found.intersect(NumberShape.of_multiples(abs(Decimal(repr(float(step))))))
+        most = _largest_multiple(abs(float(step)))
+        found = None if found is None else found.intersect(NumberShape.of_bounds(-most, most))
     return found
+
+
+def _largest_multiple(step: float) -> Decimal:
+    """Up to where doubles of the multiples of ``step`` pass.
+
+    The core divides doubles and lets a remainder of 1e-9 pass. The double of a multiple that has none of its own is off by
+    2**-53 of it, and so are as many steps. Multiples of what a double holds exactly have doubles up to 2**53 times its
+    last place; of a power of two, all do whose quotient is finite.
+    """
+    if Decimal(step) != Decimal(repr(step)):
+        return Decimal(4_000_000)
+    whole, parts = step.as_integer_ratio()
+    last = (whole & -whole).bit_length() - parts.bit_length()
+    if whole & (whole - 1) == 0:
+        return Decimal(10) ** int(math.log10(sys.float_info.max) + min(math.log10(step), 0))
+    return Decimal(min(int(math.ldexp(1, max(min(53 + last, 60), 0))), 10**16 - 1))
 
 
 def _side(bound: Decimal, name: str) -> NumberShape:

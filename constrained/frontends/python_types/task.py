@@ -15,6 +15,7 @@ from constrained.errors import GrammarLimitError, RegexError, UnsupportedSchemaE
 from constrained.frontends.json_schema.denotation import NOTHING, Denotation
 from constrained.frontends.json_schema.given import Given
 from constrained.frontends.json_schema.refusal import NotEnforced
+from constrained.frontends.python_types.finite import finite_values
 from constrained.frontends.python_types.functions import called
 from constrained.frontends.python_types.numbers import MAX_DIGITS
 from constrained.limits import Limits
@@ -138,7 +139,7 @@ class Translator:
     # ---- looking ahead ---------------------------------------------------------------------------------
 
     def kinds(self, schema: Core) -> set[str]:
-        """The types of the core schemas that a value may come from."""
+        """The types of the core schemas that a value may come from; ``bool`` and ``0 or 1`` for lists with them, too."""
         found: set[str] = set()
         seen: set[str] = set()
         stack = [schema]
@@ -162,6 +163,10 @@ class Translator:
                 stack.append(one["schema"])
             else:
                 found.add(kind)
+                if kind in ("literal", "enum"):
+                    values = finite_values(one)[0]
+                    found.update("bool" if isinstance(value, bool) else "0 or 1" for value in values
+                                 if value in (0, 1))  # which Python takes for each other
         return found
 
 

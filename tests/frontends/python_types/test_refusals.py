@@ -74,6 +74,7 @@ REFUSED: list[tuple[Any, str, str]] = [
     (Annotated[Union[int, str], Field(gt=0)], "gt on int or str.*each member", ""),
     (Annotated[Union[int, float], Field(multiple_of=2)], "multiple_of", ""),
     (Annotated[set[float], Field(min_length=2)], "different items", ""),
+    (Annotated[frozenset[Literal["a", 1, True]], Field(min_length=2)], "different items", ""),
     (Annotated[Fraction, Field(gt=0)], "fraction|gt on", ""),
     (Annotated[str, Field(pattern=r"^[a-z&&[^b]]$")], "operator on classes", ""),
     (Annotated[str, Field(pattern=re.compile(r"(a)\1"))], "back-reference", ""),
