@@ -37,6 +37,7 @@ cdef class ExitGroups:
     cdef int* nodes
     cdef int* exits
     cdef int* bars
+    cdef int* bytes_piece
     cdef int* count
     cdef int* aside
     cdef int* found

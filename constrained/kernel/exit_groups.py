@@ -28,14 +28,14 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.hashing import bit, mix, sort_ints
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, grow_uint, out_of_memory
+    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, grow_uint, moved, out_of_memory
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.automaton import Automaton
     from constrained.kernel.hashing import bit, mix, sort_ints
     from constrained.kernel.hole_regions import HoleRegions
-    from constrained.kernel.memory import drop_int, grow_int, grow_uint, out_of_memory
+    from constrained.kernel.memory import drop_int, grow_int, grow_uint, moved, out_of_memory
     from constrained.kernel.token_trie import TokenTrie
 
 ROOT_GROUP = cython.declare(cython.int, 1)
@@ -62,11 +62,9 @@ class ExitGroups:
             drop_int(self.nodes)
             drop_int(self.exits)
             drop_int(self.bars)
-            drop_int(self.count)
+            drop_int(self.bytes_piece)
             drop_int(self.aside)
             drop_int(self.found)
-            drop_int(self.start)
-            drop_int(self.stop)
             free(self.marks)
 
     else:
@@ -78,7 +76,7 @@ class ExitGroups:
                          "marked"):
                 setattr(self, name, 0)
             for name in ("g_off", "g_len", "pool", "table", "nodes", "exits", "bars", "count", "aside", "found",
-                         "start", "stop", "marks"):
+                         "start", "stop", "marks", "bytes_piece"):
                 setattr(self, name, None)
             return self
 
@@ -87,11 +85,12 @@ class ExitGroups:
         self.t = trie
         self.r = regions
         self.n_marks = (trie.n_nodes + 31) // 32
-        self.count = grow_int(self.count, 257)
-        self.start = grow_int(self.start, 256)
-        self.stop = grow_int(self.stop, 256)
-        if not (self.count and self.start and self.stop):
+        self.bytes_piece = grow_int(self.bytes_piece, 769)
+        if not self.bytes_piece:
             raise MemoryError
+        self.start = moved(self.bytes_piece, 0, self.start, 0, 256)
+        self.stop = moved(self.bytes_piece, 256, self.stop, 0, 256)
+        self.count = moved(self.bytes_piece, 512, self.count, 0, 257)
         self.forget()
 
     @cython.cfunc

@@ -43,6 +43,7 @@ cdef class HoleRegions:
     cdef int* st_node
     cdef int* ways
     cdef int* tb
+    cdef int* rg_piece
     cdef int* rg_off
     cdef int* rg_first
     cdef int* rg_number

@@ -28,7 +28,7 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.holes import has_frames, recount, restrict
-    from cython.cimports.constrained.kernel.memory import grow_int, grow_lists, grow_pointers, grow_rows
+    from cython.cimports.constrained.kernel.memory import grow_int, grow_lists, grow_pointers, grow_rows, moved
     from cython.cimports.constrained.kernel.position_sets import FAR_COUNT, FAR_ENOUGH
     from cython.cimports.constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
@@ -36,7 +36,7 @@ if cython.compiled:
 else:
     from constrained.kernel.automaton import Automaton
     from constrained.kernel.holes import has_frames, recount, restrict
-    from constrained.kernel.memory import grow_int, grow_lists, grow_pointers, grow_rows
+    from constrained.kernel.memory import grow_int, grow_lists, grow_pointers, grow_rows, moved
     from constrained.kernel.position_sets import FAR_COUNT, FAR_ENOUGH
     from constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
     from constrained.kernel.token_trie import TokenTrie
@@ -64,12 +64,9 @@ class HoleRegions:
             free(self.st_node)
             free(self.ways)
             free(self.tb)
-            free(self.rg_off)
+            free(self.rg_piece)
             free(self.rg_first)
-            free(self.rg_number)
             free(self.kinds)
-            free(self.rg_size)
-            free(self.rg_large)
             free(self.w_exit)
             free(self.w_nexit)
             free(self.x_v)
@@ -231,12 +228,15 @@ class HoleRegions:
         at: cython.int = 0
         first: bytes
         text: cython.p_const_uchar
-        self.rg_off = grow_int(self.rg_off, self.n_regions + 1)
-        self.rg_number = grow_int(self.rg_number, self.n_regions + 1)
-        self.rg_size = grow_int(self.rg_size, self.n_regions + 1)
-        self.rg_large = grow_int(self.rg_large, self.n_regions + 1)
-        if not (self.rg_off and self.rg_number and self.rg_size and self.rg_large):
+        room: cython.int = 0
+        i = self.n_regions + 1
+        self.rg_piece = grow_int(self.rg_piece, 4 * i)
+        if not self.rg_piece:
             raise MemoryError
+        self.rg_off = moved(self.rg_piece, 0, self.rg_off, 0, i)
+        self.rg_number = moved(self.rg_piece, i, self.rg_number, 0, i)
+        self.rg_size = moved(self.rg_piece, 2 * i, self.rg_size, 0, i)
+        self.rg_large = moved(self.rg_piece, 3 * i, self.rg_large, 0, i)
         for i in range(self.n_regions):
             self.rg_off[i] = at
             self.rg_number[i] = 0
@@ -247,9 +247,11 @@ class HoleRegions:
             self.rg_number[i] = self.tables.partition_number(self.regions[i])
             first = self.tables.first_bytes[self.rg_number[i]]
             text = first
-            self.rg_first = grow_int(self.rg_first, at + 256)
-            if not self.rg_first:
-                raise MemoryError
+            if at + 256 > room:
+                room = 2 * at + 256
+                self.rg_first = grow_int(self.rg_first, room)
+                if not self.rg_first:
+                    raise MemoryError
             for k in range(cython.cast(cython.int, len(first))):
                 self.rg_first[at] = text[k]
                 at += 1
@@ -657,7 +659,7 @@ age n_regions nu_cap st_cap numbering tb_len tb_cap n_ways w_len w_cap x_len x_c
 p_cap counted
 """.split()
 _POINTERS = """
-nu nu_gen st_node ways tb rg_off rg_first rg_number kinds rg_size rg_large
+nu nu_gen st_node ways tb rg_piece rg_off rg_first rg_number kinds rg_size rg_large
 w_exit w_nexit x_v x_w x_way x_least x_most xl_len w_row xl
 w_tokens p_tokens
 """.split()

@@ -2,6 +2,7 @@ cimport cython
 
 from constrained.kernel.hashing cimport mix
 from constrained.kernel.memory cimport grow_int, grow_rows, grow_uint
+from constrained.kernel.token_trie cimport TokenTrie
 
 cdef class MaskStore
 cdef int NONE
@@ -11,6 +12,7 @@ cdef int PROMOTED
 
 @cython.final
 cdef class MaskStore:
+    cdef TokenTrie t
     cdef int vocab_size
     cdef int words
     cdef int b_len
@@ -28,6 +30,7 @@ cdef class MaskStore:
     cdef unsigned int** mk_row
     cdef int* b_count
     cdef int* b_own
+    cdef int* mk_piece
     cdef int* mk_base
     cdef int* mk_off
     cdef int* mk_len
@@ -44,6 +47,8 @@ cdef class MaskStore:
     cdef int _out_of_memory(self) except -1 nogil
     cdef long long bytes_held(self) noexcept nogil
     cdef int base_of(self, unsigned int* row) except -1 nogil
+    cdef int _clear_table(self, int size) except -1 nogil
+    cdef int need_scratch(self) except -1 nogil
     cdef int own_base(self) except -1 nogil
     cdef int _new_base(self, unsigned int* row, bint own) except -1 nogil
     cdef int united(self, int one, int other) except -1 nogil
@@ -58,6 +63,7 @@ cdef class MaskStore:
     cdef int finish(self) except -1 nogil
     cdef bint _same(self, int m) noexcept nogil
     cdef int _new_mask(self, int base, int count, unsigned long long h, int slot) except -1 nogil
+    cdef int _grow_masks(self, int cap) except -1 nogil
     cdef int _rehash(self) except -1 nogil
     cdef int finish_scratch(self) except -1 nogil
     cdef bint _same_row(self, int m) noexcept nogil

@@ -24,12 +24,14 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import mix
-    from cython.cimports.constrained.kernel.memory import grow_int, grow_rows, grow_uint
+    from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int, grow_rows, grow_uint, moved
+    from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free
     from cython.cimports.libc.string import memcpy, memset
 else:
     from constrained.kernel.hashing import mix
-    from constrained.kernel.memory import grow_int, grow_rows, grow_uint
+    from constrained.kernel.memory import drop_int, empty_table, grow_int, grow_rows, grow_uint, moved
+    from constrained.kernel.token_trie import TokenTrie
 
 NONE = cython.declare(cython.int, -1)
 DENSE = cython.declare(cython.int, -2)
@@ -49,18 +51,17 @@ class MaskStore:
             free(self.b_row)
             free(self.b_count)
             free(self.b_own)
-            free(self.mk_base)
-            free(self.mk_off)
-            free(self.mk_len)
-            free(self.mk_count)
-            free(self.mk_hash)
-            free(self.mk_uses)
+            free(self.mk_piece)
             free(self.mk_row)
             free(self.table)
             free(self.pool)
             free(self.ex)
-            free(self.seen)
-            free(self.scratch)
+            if self.t is not None:
+                self.t.give_row(self.seen)
+                self.t.give_row(self.scratch)
+            else:  # a collector has taken the trie away
+                free(self.seen)
+                free(self.scratch)
 
     else:
 
@@ -72,18 +73,14 @@ class MaskStore:
                 setattr(self, name, None)
             return self
 
-    def __init__(self, vocab_size: cython.int):
-        i: cython.int
-        self.vocab_size = vocab_size
-        self.words = (vocab_size + 31) // 32
-        self.seen = grow_uint(self.seen, self.words + 1)
-        self.scratch = grow_uint(self.scratch, self.words + 1)
-        if not (self.seen and self.scratch):
+    def __init__(self, trie: TokenTrie):
+        """For masks of ``trie``'s tokens. ``forget`` must come first."""
+        self.t = trie
+        self.vocab_size = trie.vocab_size
+        self.words = trie.words
+        self.seen = trie.take_row()
+        if not self.seen:
             raise MemoryError
-        for i in range(self.words + 1):
-            self.seen[i] = 0
-            self.scratch[i] = 0
-        self.forget()
 
     @cython.cfunc
     @cython.nogil
@@ -103,7 +100,6 @@ class MaskStore:
     @cython.exceptval(-1, check=False)
     def forget(self) -> cython.int:
         """Drop all masks and bases."""
-        i: cython.int
         self._release()
         self.b_len = 0
         self.mk_used = 0
@@ -115,12 +111,16 @@ class MaskStore:
             self.pool = cython.NULL
         else:
             self.pool = None
-        self.table_size = 256
-        self.table = grow_int(self.table, self.table_size)
+        return self._clear_table(32)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _clear_table(self, size: cython.int) -> cython.int:
+        self.table_size = size
+        self.table = empty_table(self.table, size)
         if not self.table:
             self._out_of_memory()
-        for i in range(self.table_size):
-            self.table[i] = -1
         return 0
 
     @cython.cfunc
@@ -149,6 +149,17 @@ class MaskStore:
             if self.b_row[i] == row:
                 return i
         return self._new_base(row, False)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def need_scratch(self) -> cython.int:
+        """Make ``scratch``, a row of zeros to be written and given to ``own_base`` or ``finish_scratch``."""
+        if not self.scratch:
+            self.scratch = self.t.take_row()
+            if not self.scratch:
+                self._out_of_memory()
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -187,8 +198,11 @@ class MaskStore:
         i: cython.int
         a: cython.p_uint = self.b_row[one]
         b: cython.p_uint = self.b_row[other]
+        out: cython.p_uint
+        self.need_scratch()
+        out = self.scratch
         for i in range(self.words):
-            self.scratch[i] = a[i] | b[i]
+            out[i] = a[i] | b[i]
         return self.own_base()
 
     @cython.cfunc
@@ -287,12 +301,15 @@ class MaskStore:
         """The mask in the making becomes a row in ``scratch``."""
         i: cython.int
         row: cython.p_uint
+        out: cython.p_uint
+        self.need_scratch()
+        out = self.scratch
         for i in range(self.n_ex):
-            self.scratch[self.ex[i] >> 5] |= cython.cast(cython.uint, 1) << (self.ex[i] & 31)
+            out[self.ex[i] >> 5] |= cython.cast(cython.uint, 1) << (self.ex[i] & 31)
         if self.base >= 0:
             row = self.b_row[self.base]
             for i in range(self.words):
-                self.scratch[i] |= row[i]
+                out[i] |= row[i]
         return self.begin(NONE)
 
     @cython.cfunc
@@ -357,17 +374,7 @@ class MaskStore:
         """Room for one more mask; ``mk_used`` counts it when its maker is done."""
         m: cython.int = self.mk_used
         if m >= self.mk_cap:
-            self.mk_cap = 128 if self.mk_cap == 0 else self.mk_cap * 2
-            self.mk_base = grow_int(self.mk_base, self.mk_cap)
-            self.mk_off = grow_int(self.mk_off, self.mk_cap)
-            self.mk_len = grow_int(self.mk_len, self.mk_cap)
-            self.mk_count = grow_int(self.mk_count, self.mk_cap)
-            self.mk_hash = grow_int(self.mk_hash, self.mk_cap)
-            self.mk_uses = grow_int(self.mk_uses, self.mk_cap)
-            self.mk_row = grow_rows(self.mk_row, self.mk_cap)
-            if not (self.mk_base and self.mk_off and self.mk_len and self.mk_count and self.mk_hash and self.mk_uses
-                    and self.mk_row):
-                self._out_of_memory()
+            self._grow_masks(16 if self.mk_cap == 0 else self.mk_cap * 2)
         self.mk_base[m] = base
         self.mk_off[m] = 0
         self.mk_len[m] = 0
@@ -381,15 +388,33 @@ class MaskStore:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
+    def _grow_masks(self, cap: cython.int) -> cython.int:
+        """Room for ``cap`` masks."""
+        n: cython.int = self.mk_used
+        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 6 * cap)
+        rows: cython.pp_uint = grow_rows(self.mk_row, cap)
+        if rows:
+            self.mk_row = rows
+        if not (piece and rows):
+            self._out_of_memory()
+        self.mk_base = moved(piece, 0, self.mk_base, n, cap)
+        self.mk_off = moved(piece, cap, self.mk_off, n, cap)
+        self.mk_len = moved(piece, 2 * cap, self.mk_len, n, cap)
+        self.mk_count = moved(piece, 3 * cap, self.mk_count, n, cap)
+        self.mk_hash = moved(piece, 4 * cap, self.mk_hash, n, cap)
+        self.mk_uses = moved(piece, 5 * cap, self.mk_uses, n, cap)
+        drop_int(self.mk_piece)
+        self.mk_piece = piece
+        self.mk_cap = cap
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
     def _rehash(self) -> cython.int:
         i: cython.int
         m: cython.int
-        self.table_size = self.table_size * 2
-        self.table = grow_int(self.table, self.table_size)
-        if not self.table:
-            self._out_of_memory()
-        for i in range(self.table_size):
-            self.table[i] = -1
+        self._clear_table(4 * self.table_size)
         for m in range(self.mk_used):
             i = self.mk_hash[m] & (self.table_size - 1)
             while self.table[i] >= 0:
@@ -539,5 +564,5 @@ _COUNTERS = """
 vocab_size words b_len b_cap mk_used mk_cap table_size pool_len pool_cap rows_held base n_ex ex_cap
 """.split()
 _POINTERS = """
-b_row b_count b_own mk_base mk_off mk_len mk_count mk_hash mk_uses mk_row table pool ex seen scratch
+b_row b_count b_own mk_base mk_off mk_len mk_count mk_hash mk_uses mk_piece mk_row table pool ex seen scratch
 """.split()

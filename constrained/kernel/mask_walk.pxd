@@ -47,6 +47,7 @@ cdef class MaskWalk:
     cdef PairList inner
     cdef int* first
     cdef int* stops
+    cdef int* rc_piece
     cdef int* rc_base
     cdef int* rc_off
     cdef int* rc_len
@@ -67,6 +68,8 @@ cdef class MaskWalk:
     cdef int _out_of_memory(self) except -1 nogil
     @cython.final
     cdef int _new_record(self, int base, int group) except -1 nogil
+    @cython.final
+    cdef int _grow_records(self, int cap) except -1 nogil
     @cython.final
     cdef int _take_walk(self) except -1 nogil
     @cython.final

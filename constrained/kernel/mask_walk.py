@@ -45,7 +45,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
     from cython.cimports.constrained.kernel.holes import fill_hole
     from cython.cimports.constrained.kernel.mask_store import MaskStore
-    from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
+    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, grow_uint, moved
     from cython.cimports.constrained.kernel.pair_list import PairList
     from cython.cimports.constrained.kernel.position_sets import HOLE_DET
     from cython.cimports.constrained.kernel.signatures import Signatures
@@ -63,7 +63,7 @@ else:
     from constrained.kernel.hole_regions import HoleRegions
     from constrained.kernel.holes import fill_hole
     from constrained.kernel.mask_store import MaskStore
-    from constrained.kernel.memory import grow_int, grow_uint
+    from constrained.kernel.memory import drop_int, grow_int, grow_uint, moved
     from constrained.kernel.pair_list import PairList
     from constrained.kernel.position_sets import HOLE_DET
     from constrained.kernel.signatures import Signatures
@@ -90,14 +90,8 @@ class MaskWalk:
             free(self.first)
             free(self.set_rows)
             free(self.stops)
-            free(self.rc_base)
-            free(self.rc_off)
-            free(self.rc_len)
-            free(self.rc_group)
-            free(self.rc_more)
+            free(self.rc_piece)
             free(self.pg_pool)
-            free(self.rc_stamp)
-            free(self.rc_next)
             free(self.rc_pool)
             free(self.of_det)
             free(self.part_pool)
@@ -128,7 +122,7 @@ class MaskWalk:
         self.groups = ExitGroups(automaton, trie, self.r)
         self.holes = GuardHoles(automaton)
         self.walk = TokenWalk(automaton, trie, self.r, self.groups, max_walk_nodes)
-        self.masks = MaskStore(trie.vocab_size)
+        self.masks = MaskStore(trie)
         self.signatures = Signatures()
         self.outer = PairList()
         self.inner = PairList()
@@ -213,17 +207,7 @@ class MaskWalk:
         i: cython.int
         n: cython.int = self.masks.n_ex
         if r >= self.rc_cap:
-            self.rc_cap = 64 if self.rc_cap == 0 else self.rc_cap * 2
-            self.rc_base = grow_int(self.rc_base, self.rc_cap)
-            self.rc_off = grow_int(self.rc_off, self.rc_cap)
-            self.rc_len = grow_int(self.rc_len, self.rc_cap)
-            self.rc_group = grow_int(self.rc_group, self.rc_cap)
-            self.rc_more = grow_int(self.rc_more, self.rc_cap)
-            self.rc_stamp = grow_int(self.rc_stamp, self.rc_cap)
-            self.rc_next = grow_int(self.rc_next, 2 * self.rc_cap)
-            if not (self.rc_base and self.rc_off and self.rc_len and self.rc_group and self.rc_more and self.rc_stamp
-                    and self.rc_next):
-                self._out_of_memory()
+            self._grow_records(32 if self.rc_cap == 0 else self.rc_cap * 2)
         if self.rc_pool_len + n > self.rc_pool_cap:
             self.rc_pool_cap = 2 * (self.rc_pool_len + n) + 1024
             self.rc_pool = grow_int(self.rc_pool, self.rc_pool_cap)
@@ -247,6 +231,29 @@ class MaskWalk:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
+    def _grow_records(self, cap: cython.int) -> cython.int:
+        """Room for ``cap`` records."""
+        n: cython.int = self.rc_used
+        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 8 * cython.cast(cython.Py_ssize_t, cap))
+        if not piece:
+            self._out_of_memory()
+        at: cython.Py_ssize_t = cap
+        self.rc_base = moved(piece, 0, self.rc_base, n, cap)
+        self.rc_off = moved(piece, at, self.rc_off, n, cap)
+        self.rc_len = moved(piece, 2 * at, self.rc_len, n, cap)
+        self.rc_group = moved(piece, 3 * at, self.rc_group, n, cap)
+        self.rc_more = moved(piece, 4 * at, self.rc_more, n, cap)
+        self.rc_stamp = moved(piece, 5 * at, self.rc_stamp, n, cap)
+        self.rc_next = moved(piece, 6 * at, self.rc_next, 2 * n, 2 * cap)
+        drop_int(self.rc_piece)
+        self.rc_piece = piece
+        self.rc_cap = cap
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
     def _take_walk(self) -> cython.int:
         """What the walk has found becomes the mask in the making of ``masks``, on a base of its own if it is large."""
         i: cython.int
@@ -254,8 +261,10 @@ class MaskWalk:
         w: cython.uint
         row: cython.p_uint
         base: cython.int = NONE
-        out: cython.p_uint = self.masks.scratch
+        out: cython.p_uint
         if self.walk.lanes.used or self.walk.found.n_wb > 1 or self.walk.found.n_tk > MANY_TOKENS:
+            self.masks.need_scratch()
+            out = self.masks.scratch
             self.walk.found.add_rows(out)
             if self.walk.lanes.used:
                 self.walk.lanes.pack(out)
@@ -299,6 +308,7 @@ class MaskWalk:
             b = self.a.memo.get(19 + 5 * self.generation + 1000000000, w, token)
             if b >= 0:
                 return b
+        self.masks.need_scratch()
         self.walk.found.add_rows(self.masks.scratch)
         b = self.masks.own_base()
         if self.walk.found.wb_hi[0] - self.walk.found.wb_lo[0] == 1:
@@ -765,6 +775,7 @@ class MaskWalk:
             base = b if base == NONE else self._united(base, b)
         if total > MANY_IDS:  # it will be kept as a row
             self.masks.begin(NONE)
+            self.masks.need_scratch()
             out = self.masks.scratch
             if base != NONE:
                 row = self.masks.b_row[base]
@@ -824,7 +835,9 @@ class MaskWalk:
         """The same for a mask that is a row in ``scratch``."""
         i: cython.int
         j: cython.int
-        out: cython.p_uint = self.masks.scratch
+        out: cython.p_uint
+        self.masks.need_scratch()
+        out = self.masks.scratch
         for i in range(self.t.n_twins):
             j = self.t.twins[2 * i]
             if (out[j >> 5] >> (j & 31)) & 1:
@@ -852,7 +865,7 @@ class MaskWalk:
         p: cython.int
         q: cython.int
         d: cython.int
-        out: cython.p_uint = self.masks.scratch
+        out: cython.p_uint = self.masks.scratch  # it is there: _finish_row asks
         self.a.expand(node)
         for i in range(self.a.n_nexp[node]):
             d = self.a.exp[self.a.n_exp[node] + 5 * i]
@@ -921,5 +934,5 @@ vocab_size words n_sets n_stops generation max_mask_bytes pg_len pg_cap rc_used 
 of_det_len of_det_cap stamp stamps part_len part_cap
 """.split()
 _POINTERS = """
-first set_rows stops rc_base rc_off rc_len rc_group rc_more pg_pool rc_stamp rc_next rc_pool of_det part_pool
+first set_rows stops rc_piece rc_base rc_off rc_len rc_group rc_more pg_pool rc_stamp rc_next rc_pool of_det part_pool
 """.split()

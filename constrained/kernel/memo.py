@@ -6,8 +6,8 @@ restrict, 8 guards, 10 byte_det, 12 after_token, 13 uncounted; from 21 on what m
 of masks, the first of which is 1 (see ``hole_regions`` and ``mask_walk``): old ones are never asked for again.
 
 Data: ``table[4 i ..]`` is (kind, a, b, value), kind 0 where there is none: a question touches one line of the cache.
-Cost: 5-10 ns a question, 100 if the table is large; 16 bytes an entry, at most half of the table is full. An entry is
-put once.
+Cost: 5-10 ns a question, 100 if the table is large; 16 bytes an entry, at most half of the table is full. It begins
+with one page of a kB, for most grammars read a few texts only. An entry is put once.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ else:
     from constrained.kernel.hashing import mix
     from constrained.kernel.memory import drop_int, grow_int, out_of_memory
 
+FIRST = cython.declare(cython.int, 64)
+SMALL = cython.declare(cython.int, 4096)
 MOST = cython.declare(cython.int, 1 << 28)
 
 
@@ -51,7 +53,7 @@ class Memo:
     def clear(self) -> cython.int:
         """Forget everything."""
         self.table = drop_int(self.table)
-        self._make(1024)
+        self._make(FIRST)
         return 0
 
     @cython.cfunc
@@ -101,7 +103,7 @@ class Memo:
         size: cython.int = self.size
         i: cython.longlong
         self.table = cython.NULL if cython.compiled else None
-        self._make(2 * size)
+        self._make((2 if size >= SMALL else 4) * size)
         for i in range(size):
             if old[4 * i] != 0:
                 self._store(old[4 * i], old[4 * i + 1], old[4 * i + 2], old[4 * i + 3])

@@ -2,6 +2,8 @@ cimport cython
 
 cdef int* empty_table(int* old, int size) noexcept nogil
 cdef int* grow_int(int* old, Py_ssize_t count) noexcept nogil
+cdef int* moved(int* piece, Py_ssize_t at, int* old, int used, int count) noexcept nogil
+cdef long long* moved_longs(int* piece, Py_ssize_t at, long long* old, int used, int count) noexcept nogil
 cdef long long* grow_long(long long* old, Py_ssize_t count) noexcept nogil
 cdef unsigned int* grow_uint(unsigned int* old, Py_ssize_t count) noexcept nogil
 cdef void** grow_pointers(void** old, Py_ssize_t count) noexcept nogil

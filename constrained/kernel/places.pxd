@@ -20,6 +20,8 @@ cdef class Places:
     cdef int s_len
     cdef int s_cap
     cdef int n_groups
+    cdef int* piece
+    cdef int* v_piece
     cdef int* v_off
     cdef int* v_len
     cdef int* v_bits

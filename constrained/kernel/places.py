@@ -48,7 +48,7 @@ if cython.compiled:
         with_count,
     )
     from cython.cimports.constrained.kernel.hashing import bit, hash_run, sort_ints
-    from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int, out_of_memory
+    from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int, moved, out_of_memory
     from cython.cimports.constrained.kernel.position_sets import FAR_COUNT
 else:
     from constrained.kernel.automaton import Automaton
@@ -64,7 +64,7 @@ else:
         with_count,
     )
     from constrained.kernel.hashing import bit, hash_run, sort_ints
-    from constrained.kernel.memory import drop_int, empty_table, grow_int, out_of_memory
+    from constrained.kernel.memory import drop_int, empty_table, grow_int, moved, out_of_memory
     from constrained.kernel.position_sets import FAR_COUNT
 
 NODE_BITS = cython.declare(cython.int, 24)
@@ -80,16 +80,7 @@ class Places:
 
         def __dealloc__(self):
             self._drop()
-            drop_int(self.b_base)
-            drop_int(self.b_loop)
-            drop_int(self.b_kind)
-            drop_int(self.b_grown)
-            drop_int(self.g_loop)
-            drop_int(self.g_kind)
-            drop_int(self.g_least)
-            drop_int(self.g_most)
-            drop_int(self.g_register)
-            drop_int(self.key)
+            drop_int(self.piece)
             drop_int(self.s_node)
             drop_int(self.s_to)
 
@@ -105,28 +96,26 @@ class Places:
 
     def __init__(self, automaton: Automaton):
         self.a = automaton
-        self.b_base = grow_int(self.b_base, REGISTERS)
-        self.b_loop = grow_int(self.b_loop, REGISTERS)
-        self.b_kind = grow_int(self.b_kind, REGISTERS)
-        self.b_grown = grow_int(self.b_grown, 2 * REGISTERS)
-        self.g_loop = grow_int(self.g_loop, REGISTERS)
-        self.g_kind = grow_int(self.g_kind, REGISTERS)
-        self.g_least = grow_int(self.g_least, REGISTERS)
-        self.g_most = grow_int(self.g_most, REGISTERS)
-        self.g_register = grow_int(self.g_register, REGISTERS)
-        self.key = grow_int(self.key, 3 * REGISTERS)
-        if not (self.b_base and self.b_loop and self.b_kind and self.b_grown and self.g_loop and self.g_kind
-                and self.g_least and self.g_most and self.g_register and self.key):
+        self.piece = grow_int(self.piece, 13 * REGISTERS)
+        if not self.piece:
             raise MemoryError
+        self.b_base = moved(self.piece, 0, self.b_base, 0, REGISTERS)
+        self.b_loop = moved(self.piece, REGISTERS, self.b_loop, 0, REGISTERS)
+        self.b_kind = moved(self.piece, 2 * REGISTERS, self.b_kind, 0, REGISTERS)
+        self.b_grown = moved(self.piece, 3 * REGISTERS, self.b_grown, 0, 2 * REGISTERS)
+        self.g_loop = moved(self.piece, 5 * REGISTERS, self.g_loop, 0, REGISTERS)
+        self.g_kind = moved(self.piece, 6 * REGISTERS, self.g_kind, 0, REGISTERS)
+        self.g_least = moved(self.piece, 7 * REGISTERS, self.g_least, 0, REGISTERS)
+        self.g_most = moved(self.piece, 8 * REGISTERS, self.g_most, 0, REGISTERS)
+        self.g_register = moved(self.piece, 9 * REGISTERS, self.g_register, 0, REGISTERS)
+        self.key = moved(self.piece, 10 * REGISTERS, self.key, 0, 3 * REGISTERS)
         self.forget()
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def _drop(self) -> cython.void:
-        self.v_off = drop_int(self.v_off)
-        self.v_len = drop_int(self.v_len)
-        self.v_bits = drop_int(self.v_bits)
+        self.v_piece = drop_int(self.v_piece)
         self.v_pool = drop_int(self.v_pool)
         self.v_table = drop_int(self.v_table)
         self.m_node = drop_int(self.m_node)
@@ -211,12 +200,16 @@ class Places:
         if v >= MAX_BASES:
             return -1
         if v >= self.v_cap:
-            self.v_cap = 16 if self.v_cap == 0 else self.v_cap * 2
-            self.v_off = grow_int(self.v_off, self.v_cap)
-            self.v_len = grow_int(self.v_len, self.v_cap)
-            self.v_bits = grow_int(self.v_bits, self.v_cap)
-            if not (self.v_off and self.v_len and self.v_bits):
+            cap: cython.int = 16 if self.v_cap == 0 else self.v_cap * 2
+            piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 3 * cap)
+            if not piece:
                 out_of_memory()
+            self.v_off = moved(piece, 0, self.v_off, v, cap)
+            self.v_len = moved(piece, cap, self.v_len, v, cap)
+            self.v_bits = moved(piece, 2 * cap, self.v_bits, v, cap)
+            drop_int(self.v_piece)
+            self.v_piece = piece
+            self.v_cap = cap
         if self.v_pool_len + n > self.v_pool_cap:
             self.v_pool_cap = 2 * (self.v_pool_len + n) + 16
             self.v_pool = grow_int(self.v_pool, self.v_pool_cap)
@@ -570,6 +563,6 @@ _COUNTERS = """
 v_count v_cap v_pool_len v_pool_cap v_table_size m_count m_cap m_pool_len m_pool_cap s_len s_cap n_groups
 """.split()
 _POINTERS = """
-v_off v_len v_bits v_pool v_table m_node m_off m_len m_pool b_base b_loop b_kind b_grown g_loop g_kind g_least g_most
-g_register key s_node s_to
+piece v_piece v_off v_len v_bits v_pool v_table m_node m_off m_len m_pool b_base b_loop b_kind b_grown g_loop g_kind g_least
+g_most g_register key s_node s_to
 """.split()

@@ -41,9 +41,11 @@ cdef class PositionSets(LazyPositions):
     cdef int* cls
     cdef int* cls_rep
     cdef long long* r_min
+    cdef int* l_piece
     cdef int* l_det
     cdef int* l_next_det
     cdef int* r_det
+    cdef int* d_piece
     cdef int* d_off
     cdef int* d_len
     cdef int* d_flags
@@ -70,6 +72,8 @@ cdef class PositionSets(LazyPositions):
     cdef int intern_det(self, int n) except -1 nogil
     @cython.final
     cdef int _need_det(self, int n) except -1 nogil
+    @cython.final
+    cdef int _grow_dets(self, int cap) except -1 nogil
     @cython.final
     cdef int _clear_table(self, int size) except -1 nogil
     @cython.final

@@ -26,17 +26,17 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.lazy_positions import LazyPositions
     from cython.cimports.constrained.kernel.memory import (
         drop_int,
-        drop_long,
         empty_table,
         grow_int,
-        grow_long,
+        moved,
+        moved_longs,
         out_of_memory,
     )
     from cython.cimports.constrained.kernel.program import Program
 else:
     from constrained.kernel.hashing import hash_run, sort_ints
     from constrained.kernel.lazy_positions import LazyPositions
-    from constrained.kernel.memory import drop_int, drop_long, empty_table, grow_int, grow_long, out_of_memory
+    from constrained.kernel.memory import drop_int, empty_table, grow_int, moved, moved_longs, out_of_memory
 
 END_DET = cython.declare(cython.int, 1)
 HOLE_DET = cython.declare(cython.int, 2)
@@ -57,9 +57,7 @@ class PositionSets(LazyPositions):
         def __dealloc__(self):
             self._drop_sets()
             drop_int(self.d_table)
-            drop_int(self.l_det)
-            drop_int(self.l_next_det)
-            drop_int(self.r_det)
+            drop_int(self.l_piece)
             drop_int(self.buf)
 
     else:
@@ -98,11 +96,13 @@ class PositionSets(LazyPositions):
         self.i_cheap = program.i_cheap
         self.cls = program.cls
         self.cls_rep = program.cls_rep
-        self.l_det = grow_int(self.l_det, self.n_loops + 1)
-        self.l_next_det = grow_int(self.l_next_det, self.n_loops + 1)
-        self.r_det = grow_int(self.r_det, self.n_rules + 1)
-        if not (self.l_det and self.l_next_det and self.r_det):
+        i: cython.int = self.n_loops + 1
+        self.l_piece = grow_int(self.l_piece, 2 * i + self.n_rules + 1)
+        if not self.l_piece:
             out_of_memory()
+        self.l_det = moved(self.l_piece, 0, self.l_det, 0, i)
+        self.l_next_det = moved(self.l_piece, i, self.l_next_det, 0, i)
+        self.r_det = moved(self.l_piece, 2 * i, self.r_det, 0, self.n_rules + 1)
         self.generation = 0
         return 0
 
@@ -111,17 +111,7 @@ class PositionSets(LazyPositions):
     @cython.exceptval(check=False)
     def _drop_sets(self) -> cython.void:
         """Give back what an epoch has grown, so that the next one starts small."""
-        self.d_off = drop_int(self.d_off)
-        self.d_len = drop_int(self.d_len)
-        self.d_flags = drop_int(self.d_flags)
-        self.d_core = drop_int(self.d_core)
-        self.d_loop = drop_int(self.d_loop)
-        self.d_row = drop_int(self.d_row)
-        self.d_call = drop_int(self.d_call)
-        self.d_ncall = drop_int(self.d_ncall)
-        self.d_first = drop_int(self.d_first)
-        self.d_split = drop_int(self.d_split)
-        self.d_min = drop_long(self.d_min)
+        self.d_piece = drop_int(self.d_piece)
         self.d_pool = drop_int(self.d_pool)
         self.d_cap = 0
         self.d_pool_cap = 0
@@ -136,7 +126,7 @@ class PositionSets(LazyPositions):
         self.d_count = 0
         self.d_pool_len = 0
         self.d_table = drop_int(self.d_table)
-        self._clear_table(256)
+        self._clear_table(64)
         for i in range(self.n_loops):
             self.l_det[i] = -1
             self.l_next_det[i] = -1
@@ -291,28 +281,38 @@ class PositionSets(LazyPositions):
     @cython.exceptval(-1, check=False)
     def _need_det(self, n: cython.int) -> cython.int:
         if self.d_count >= self.d_cap:
-            self.d_cap = 64 if self.d_cap == 0 else self.d_cap * 2
-            self.d_off = grow_int(self.d_off, self.d_cap)
-            self.d_len = grow_int(self.d_len, self.d_cap)
-            self.d_flags = grow_int(self.d_flags, self.d_cap)
-            self.d_core = grow_int(self.d_core, self.d_cap)
-            self.d_loop = grow_int(self.d_loop, self.d_cap)
-            self.d_row = grow_int(self.d_row, self.d_cap)
-            self.d_call = grow_int(self.d_call, self.d_cap)
-            self.d_ncall = grow_int(self.d_ncall, self.d_cap)
-            self.d_first = grow_int(self.d_first, self.d_cap)
-            self.d_split = grow_int(self.d_split, self.d_cap)
-            self.d_min = grow_long(self.d_min, self.d_cap)
-            if not (
-                self.d_off and self.d_len and self.d_flags and self.d_core and self.d_loop and self.d_row
-                and self.d_call and self.d_ncall and self.d_first and self.d_split and self.d_min
-            ):
-                out_of_memory()
+            self._grow_dets(48 if self.d_cap == 0 else self.d_cap * 2)
         if self.d_pool_len + n > self.d_pool_cap:
             self.d_pool_cap = (self.d_pool_len + n) * 2 + 256
             self.d_pool = grow_int(self.d_pool, self.d_pool_cap)
             if not self.d_pool:
                 out_of_memory()
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _grow_dets(self, cap: cython.int) -> cython.int:
+        """Room for ``cap`` dets, an even number."""
+        n: cython.int = self.d_count
+        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 12 * cython.cast(cython.Py_ssize_t, cap))
+        if not piece:
+            out_of_memory()
+        self.d_min = moved_longs(piece, 0, self.d_min, n, cap)
+        self.d_off = moved(piece, 2 * cap, self.d_off, n, cap)
+        self.d_len = moved(piece, 3 * cap, self.d_len, n, cap)
+        self.d_flags = moved(piece, 4 * cap, self.d_flags, n, cap)
+        self.d_core = moved(piece, 5 * cap, self.d_core, n, cap)
+        self.d_loop = moved(piece, 6 * cap, self.d_loop, n, cap)
+        self.d_row = moved(piece, 7 * cap, self.d_row, n, cap)
+        self.d_call = moved(piece, 8 * cap, self.d_call, n, cap)
+        self.d_ncall = moved(piece, 9 * cap, self.d_ncall, n, cap)
+        self.d_first = moved(piece, 10 * cap, self.d_first, n, cap)
+        self.d_split = moved(piece, 11 * cap, self.d_split, n, cap)
+        drop_int(self.d_piece)
+        self.d_piece = piece
+        self.d_cap = cap
         return 0
 
     @cython.final
@@ -333,7 +333,7 @@ class PositionSets(LazyPositions):
     def _rehash_dets(self) -> cython.int:
         d: cython.int
         j: cython.int
-        self._clear_table(2 * self.d_table_size)
+        self._clear_table(4 * self.d_table_size)
         for d in range(self.d_count):
             j = cython.cast(cython.int, hash_run(self.d_pool, self.d_off[d], self.d_len[d]) & (self.d_table_size - 1))
             while self.d_table[j] >= 0:
@@ -426,6 +426,6 @@ _COUNTERS = """
 n_rules n_loops n_classes generation d_count d_cap d_pool_len d_pool_cap d_table_size buf_cap
 """.split()
 _POINTERS = """
-l_det l_next_det r_det d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_min d_pool d_table
+l_piece l_det l_next_det r_det d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_min d_piece d_pool d_table
 buf
 """.split()

@@ -59,7 +59,7 @@ class Registers:
         self.cap = 0
         self.pool_len = 0
         self.pool_cap = 0
-        self._make_table(64)
+        self._make_table(16)
         return 0
 
     @cython.cfunc

@@ -9,6 +9,7 @@ cdef class Signatures:
     cdef int pool_cap
     cdef int new
     cdef int slot
+    cdef int* piece
     cdef int* offsets
     cdef int* lengths
     cdef int* masks

@@ -15,10 +15,10 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import hash_run
-    from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int, out_of_memory
+    from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int, moved, out_of_memory
 else:
     from constrained.kernel.hashing import hash_run
-    from constrained.kernel.memory import drop_int, empty_table, grow_int, out_of_memory
+    from constrained.kernel.memory import drop_int, empty_table, grow_int, moved, out_of_memory
 
 
 @cython.final
@@ -29,9 +29,7 @@ class Signatures:
     if cython.compiled:
 
         def __dealloc__(self):
-            drop_int(self.offsets)
-            drop_int(self.lengths)
-            drop_int(self.masks)
+            drop_int(self.piece)
             drop_int(self.table)
             drop_int(self.pool)
 
@@ -40,7 +38,7 @@ class Signatures:
         def __new__(cls):
             self = object.__new__(cls)
             self.count = self.cap = self.table_size = self.pool_len = self.pool_cap = self.new = self.slot = 0
-            self.offsets = self.lengths = self.masks = self.table = self.pool = None
+            self.piece = self.offsets = self.lengths = self.masks = self.table = self.pool = None
             return self
 
     @cython.cfunc
@@ -50,7 +48,7 @@ class Signatures:
         self.count = 0
         self.pool_len = 0
         self.new = 0
-        self._clear_table(256)
+        self._clear_table(32)
         return 0
 
     @cython.cfunc
@@ -79,7 +77,7 @@ class Signatures:
     def add(self, r: cython.int) -> cython.int:
         """Append to the signature in the making."""
         if self.pool_len >= self.pool_cap:
-            self.pool_cap = 1024 if self.pool_cap == 0 else 2 * self.pool_cap
+            self.pool_cap = 128 if self.pool_cap == 0 else 2 * self.pool_cap
             self.pool = grow_int(self.pool, self.pool_cap)
             if not self.pool:
                 out_of_memory()
@@ -114,12 +112,16 @@ class Signatures:
     def keep(self, mask: cython.int) -> cython.int:
         """Remember the mask of the signature that ``find`` has just not found."""
         if self.count >= self.cap:
-            self.cap = 64 if self.cap == 0 else self.cap * 2
-            self.offsets = grow_int(self.offsets, self.cap)
-            self.lengths = grow_int(self.lengths, self.cap)
-            self.masks = grow_int(self.masks, self.cap)
-            if not (self.offsets and self.lengths and self.masks):
+            cap: cython.int = 16 if self.cap == 0 else self.cap * 2
+            piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 3 * cap)
+            if not piece:
                 out_of_memory()
+            self.offsets = moved(piece, 0, self.offsets, self.count, cap)
+            self.lengths = moved(piece, cap, self.lengths, self.count, cap)
+            self.masks = moved(piece, 2 * cap, self.masks, self.count, cap)
+            drop_int(self.piece)
+            self.piece = piece
+            self.cap = cap
         self.offsets[self.count] = self.new
         self.lengths[self.count] = self.pool_len - self.new
         self.masks[self.count] = mask
@@ -135,7 +137,7 @@ class Signatures:
     def _rehash(self) -> cython.int:
         i: cython.int
         k: cython.int
-        self._clear_table(2 * self.table_size)
+        self._clear_table(4 * self.table_size)
         for k in range(self.count):
             i = cython.cast(cython.int, hash_run(self.pool, self.offsets[k], self.lengths[k]) & (self.table_size - 1))
             while self.table[i] >= 0:

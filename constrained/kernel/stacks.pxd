@@ -31,6 +31,7 @@ cdef class Stacks(Dets):
     cdef int un_cap
     cdef int mn_len
     cdef int mn_cap
+    cdef int* n_piece
     cdef int* n_off
     cdef int* n_len
     cdef int* n_row
@@ -41,9 +42,11 @@ cdef class Stacks(Dets):
     cdef int* n_far
     cdef int* l_far
     cdef int* n_table
+    cdef int* el_piece
     cdef int* el_d
     cdef int* el_c
     cdef int* el_n
+    cdef int* it_piece
     cdef int* it_d
     cdef int* it_c
     cdef int* it_n
@@ -78,6 +81,12 @@ cdef class Stacks(Dets):
     cdef int _far_bits(self, int node) noexcept nogil
     @cython.final
     cdef int _need_node(self, int n) except -1 nogil
+    @cython.final
+    cdef int _grow_nodes(self, int cap) except -1 nogil
+    @cython.final
+    cdef int _grow_elements(self, int cap) except -1 nogil
+    @cython.final
+    cdef int _grow_items(self, int cap) except -1 nogil
     @cython.final
     cdef int _clear_nodes(self, int size) except -1 nogil
     @cython.final

@@ -37,10 +37,10 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import mix, sort_triples
     from cython.cimports.constrained.kernel.memory import (
         drop_int,
-        drop_long,
         empty_table,
         grow_int,
-        grow_long,
+        moved,
+        moved_longs,
         out_of_memory,
     )
     from cython.cimports.constrained.kernel.pending import drop_dead, enter_guard
@@ -59,7 +59,7 @@ else:
     from constrained.kernel.far_counts import far_bits, make_ranges, may_be_far
     from constrained.kernel.guard_tables import GuardTables
     from constrained.kernel.hashing import mix, sort_triples
-    from constrained.kernel.memory import drop_int, drop_long, empty_table, grow_int, grow_long, out_of_memory
+    from constrained.kernel.memory import drop_int, empty_table, grow_int, moved, moved_longs, out_of_memory
     from constrained.kernel.pending import drop_dead, enter_guard
     from constrained.kernel.position_sets import BUDGET, END_DET, FAR_COUNT, FAR_ENOUGH, GUARD, HOLE_DET
     from constrained.kernel.registers import Registers
@@ -85,9 +85,7 @@ class Stacks(Dets):
         def __dealloc__(self):
             self._drop_nodes()
             drop_int(self.n_table)
-            drop_int(self.it_d)
-            drop_int(self.it_c)
-            drop_int(self.it_n)
+            drop_int(self.it_piece)
             drop_int(self.un_a)
             drop_int(self.un_b)
             drop_int(self.mn_node)
@@ -127,18 +125,8 @@ class Stacks(Dets):
     @cython.exceptval(check=False)
     def _drop_nodes(self) -> cython.void:
         """Give back what an epoch has grown, so that the next one starts small."""
-        self.n_off = drop_int(self.n_off)
-        self.n_len = drop_int(self.n_len)
-        self.n_row = drop_int(self.n_row)
-        self.n_exp = drop_int(self.n_exp)
-        self.n_nexp = drop_int(self.n_nexp)
-        self.n_mask = drop_int(self.n_mask)
-        self.n_mark = drop_int(self.n_mark)
-        self.n_far = drop_int(self.n_far)
-        self.n_min = drop_long(self.n_min)
-        self.el_d = drop_int(self.el_d)
-        self.el_c = drop_int(self.el_c)
-        self.el_n = drop_int(self.el_n)
+        self.n_piece = drop_int(self.n_piece)
+        self.el_piece = drop_int(self.el_piece)
         self.n_cap = 0
         self.el_cap = 0
 
@@ -155,7 +143,7 @@ class Stacks(Dets):
         self.mn_len = 0
         self.guards.n_todo = 0
         self.n_table = drop_int(self.n_table)
-        self._clear_nodes(1024)
+        self._clear_nodes(64)
         self.guard_det = -1 if self.guard_loop < 0 else self.loop_det(self.guard_loop)
         self.canonical(0)
         self.add_item(END_DET, 0, 0)
@@ -195,16 +183,29 @@ class Stacks(Dets):
         """Append an element to the list under construction."""
         i: cython.int = self.it_len
         if i >= self.it_cap:
-            self.it_cap = 64 if self.it_cap == 0 else self.it_cap * 2
-            self.it_d = grow_int(self.it_d, self.it_cap)
-            self.it_c = grow_int(self.it_c, self.it_cap)
-            self.it_n = grow_int(self.it_n, self.it_cap)
-            if not (self.it_d and self.it_c and self.it_n):
-                out_of_memory()
+            self._grow_items(32 if self.it_cap == 0 else self.it_cap * 2)
         self.it_d[i] = d
         self.it_c[i] = c
         self.it_n[i] = n
         self.it_len = i + 1
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _grow_items(self, cap: cython.int) -> cython.int:
+        """Room for ``cap`` elements under construction."""
+        n: cython.int = self.it_len
+        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 3 * cython.cast(cython.Py_ssize_t, cap))
+        if not piece:
+            out_of_memory()
+        self.it_d = moved(piece, 0, self.it_d, n, cap)
+        self.it_c = moved(piece, cap, self.it_c, n, cap)
+        self.it_n = moved(piece, 2 * cython.cast(cython.Py_ssize_t, cap), self.it_n, n, cap)
+        drop_int(self.it_piece)
+        self.it_piece = piece
+        self.it_cap = cap
         return 0
 
     @cython.final
@@ -457,28 +458,52 @@ class Stacks(Dets):
         if self.n_count >= self.n_cap:
             if self.n_count >= MAX_NODES:
                 out_of_memory()
-            self.n_cap = 256 if self.n_cap == 0 else self.n_cap * 2
-            self.n_off = grow_int(self.n_off, self.n_cap)
-            self.n_len = grow_int(self.n_len, self.n_cap)
-            self.n_row = grow_int(self.n_row, self.n_cap)
-            self.n_exp = grow_int(self.n_exp, self.n_cap)
-            self.n_nexp = grow_int(self.n_nexp, self.n_cap)
-            self.n_mask = grow_int(self.n_mask, self.n_cap)
-            self.n_mark = grow_int(self.n_mark, self.n_cap)
-            self.n_far = grow_int(self.n_far, self.n_cap)
-            self.n_min = grow_long(self.n_min, self.n_cap)
-            if not (
-                self.n_off and self.n_len and self.n_row and self.n_exp and self.n_nexp and self.n_mask
-                and self.n_mark and self.n_far and self.n_min
-            ):
-                out_of_memory()
+            self._grow_nodes(64 if self.n_cap == 0 else self.n_cap * 2)
         if self.el_len + n > self.el_cap:
-            self.el_cap = (self.el_len + n) * 2 + 256
-            self.el_d = grow_int(self.el_d, self.el_cap)
-            self.el_c = grow_int(self.el_c, self.el_cap)
-            self.el_n = grow_int(self.el_n, self.el_cap)
-            if not (self.el_d and self.el_c and self.el_n):
-                out_of_memory()
+            self._grow_elements((self.el_len + n) * 2 + 64)
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _grow_nodes(self, cap: cython.int) -> cython.int:
+        """Room for ``cap`` nodes, an even number."""
+        n: cython.int = self.n_count
+        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 10 * cython.cast(cython.Py_ssize_t, cap))
+        if not piece:
+            out_of_memory()
+        at: cython.Py_ssize_t = cap
+        self.n_min = moved_longs(piece, 0, self.n_min, n, cap)
+        self.n_off = moved(piece, 2 * at, self.n_off, n, cap)
+        self.n_len = moved(piece, 3 * at, self.n_len, n, cap)
+        self.n_row = moved(piece, 4 * at, self.n_row, n, cap)
+        self.n_exp = moved(piece, 5 * at, self.n_exp, n, cap)
+        self.n_nexp = moved(piece, 6 * at, self.n_nexp, n, cap)
+        self.n_mask = moved(piece, 7 * at, self.n_mask, n, cap)
+        self.n_mark = moved(piece, 8 * at, self.n_mark, n, cap)
+        self.n_far = moved(piece, 9 * at, self.n_far, n, cap)
+        drop_int(self.n_piece)
+        self.n_piece = piece
+        self.n_cap = cap
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _grow_elements(self, cap: cython.int) -> cython.int:
+        """Room for ``cap`` elements."""
+        n: cython.int = self.el_len
+        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 3 * cython.cast(cython.Py_ssize_t, cap))
+        if not piece:
+            out_of_memory()
+        self.el_d = moved(piece, 0, self.el_d, n, cap)
+        self.el_c = moved(piece, cap, self.el_c, n, cap)
+        self.el_n = moved(piece, 2 * cython.cast(cython.Py_ssize_t, cap), self.el_n, n, cap)
+        drop_int(self.el_piece)
+        self.el_piece = piece
+        self.el_cap = cap
         return 0
 
     @cython.final
@@ -511,7 +536,7 @@ class Stacks(Dets):
     def _rehash_nodes(self) -> cython.int:
         node: cython.int
         j: cython.int
-        self._clear_nodes(2 * self.n_table_size)
+        self._clear_nodes(4 * self.n_table_size)
         for node in range(self.n_count):
             j = self._bucket(self.el_d, self.el_c, self.el_n, self.n_off[node], self.n_off[node] + self.n_len[node])
             while self.n_table[j] >= 0:
@@ -574,5 +599,6 @@ max_threads far has_far guard_loop guard_det budgets n_generation n_count n_cap 
 un_len un_cap mn_len mn_cap
 """.split()
 _POINTERS = """
-n_off n_len n_row n_exp n_nexp n_mask n_mark n_far n_min n_table el_d el_c el_n it_d it_c it_n un_a un_b mn_node l_far
+n_piece n_off n_len n_row n_exp n_nexp n_mask n_mark n_far n_min n_table el_piece el_d el_c el_n it_piece it_d it_c it_n
+un_a un_b mn_node l_far
 """.split()

@@ -28,15 +28,17 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.memory import copy_ints, grow_int
+    from cython.cimports.constrained.kernel.memory import copy_ints, grow_int, grow_uint
     from cython.cimports.libc.stdlib import free
+    from cython.cimports.libc.string import memset
 else:
-    from constrained.kernel.memory import copy_ints, grow_int
+    from constrained.kernel.memory import copy_ints, grow_int, grow_uint
 
 import threading
 from array import array
 
 LARGE_SUBTREE = cython.declare(cython.int, 1000)
+SPARE_ROWS = cython.declare(cython.int, 8)
 
 
 @cython.final
@@ -47,6 +49,7 @@ class TokenTrie:
     if cython.compiled:
 
         def __dealloc__(self):
+            i: cython.int
             free(self.word)
             free(self.end)
             free(self.token)
@@ -60,10 +63,15 @@ class TokenTrie:
             free(self.by_byte)
             free(self.byte_off)
 
+            for i in range(self.n_spare):
+                free(self.spare_rows[i])
+
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
+            self.rows_lock = cython.pymutex()
+            self.n_spare = 0
             self.word = self.end = self.token = self.twins = self.offsets = self.large = self.children = None
             self.parent = self.tk_node = self.tk_id = self.by_byte = self.byte_off = None
             return self
@@ -78,6 +86,46 @@ class TokenTrie:
         self.tables = None
         self.guard = threading.Lock()
         self._build(data, offsets)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def take_row(self) -> cython.p_uint:
+        """A row of a bitmask, one word longer, of zeros; NULL when memory is out.
+
+        One that was given back, if there is one: what a new grammar writes to it is little, what must be cleared is not.
+        """
+        i: cython.int
+        row: cython.p_uint = cython.NULL if cython.compiled else None
+        if cython.compiled:
+            with self.rows_lock:
+                if self.n_spare > 0:
+                    self.n_spare -= 1
+                    row = self.spare_rows[self.n_spare]
+            if row:
+                return row
+        row = grow_uint(row, self.words + 1)
+        if row:
+            for i in range(self.words + 1):
+                row[i] = 0
+        return row
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def give_row(self, row: cython.p_uint) -> cython.void:
+        """Clear and keep a row that ``take_row`` gave; NULL is none."""
+        kept: cython.bint = False
+        if cython.compiled:
+            if not row:
+                return
+            memset(row, 0, 4 * (self.words + 1))
+            with self.rows_lock:
+                if self.n_spare < SPARE_ROWS:
+                    self.spare_rows[self.n_spare] = row
+                    self.n_spare += 1
+                    kept = True
+            if not kept:
+                free(row)
 
     def _build(self, data: bytes, offsets: cython.const[cython.longlong][::1]):
         """Insert every token through a hash of (node, byte), then renumber depth first."""

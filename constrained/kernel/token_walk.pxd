@@ -34,6 +34,7 @@ cdef class TokenWalk:
     cdef bint plain
     cdef bint beside
     cdef bint has_beside
+    cdef int* piece
     cdef int* path
     cdef int* run_x
     cdef int* run_row

@@ -29,7 +29,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
     from cython.cimports.constrained.kernel.holes import fill_hole
     from cython.cimports.constrained.kernel.literals import Literals
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory
     from cython.cimports.constrained.kernel.pending import lives
     from cython.cimports.constrained.kernel.stacks import HOLE_NODE
     from cython.cimports.constrained.kernel.token_budgets import is_used_up
@@ -43,7 +43,7 @@ else:
     from constrained.kernel.hole_regions import HoleRegions
     from constrained.kernel.holes import fill_hole
     from constrained.kernel.literals import Literals
-    from constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory
     from constrained.kernel.pending import lives
     from constrained.kernel.stacks import HOLE_NODE
     from constrained.kernel.token_budgets import is_used_up
@@ -68,7 +68,7 @@ class TokenWalk:
     if cython.compiled:
 
         def __dealloc__(self):
-            drop_int(self.path)
+            drop_int(self.piece)
             drop_int(self.run_x)
             drop_int(self.run_row)
             drop_int(self.task_x)
@@ -76,9 +76,6 @@ class TokenWalk:
             drop_int(self.rest_d)
             drop_int(self.rest_n)
             drop_int(self.rest_c)
-            drop_int(self.first)
-            drop_int(self.class_off)
-            drop_int(self.class_bytes)
 
     else:
 
@@ -103,14 +100,15 @@ class TokenWalk:
         self.max_walk_nodes = max_walk_nodes
         self.plain = automaton.guard_loop < 0 and not automaton.budgets
         self.small = SMALL_SUBTREE if len(regions.regions) > 1 else SMALL_WITHOUT_REGIONS
-        self.path = grow_int(self.path, trie.max_depth + 2)
-        self.first = grow_int(self.first, 8)
         b: cython.int
-        k: cython.int
-        self.class_off = grow_int(self.class_off, automaton.n_classes + 1)
-        self.class_bytes = grow_int(self.class_bytes, 256)
-        if not (self.path and self.first and self.class_off and self.class_bytes):
+        k: cython.int = automaton.n_classes + 1
+        self.piece = grow_int(self.piece, 264 + k + trie.max_depth + 2)
+        if not self.piece:
             raise MemoryError
+        self.class_bytes = moved(self.piece, 0, self.class_bytes, 0, 256)
+        self.first = moved(self.piece, 256, self.first, 0, 8)
+        self.class_off = moved(self.piece, 264, self.class_off, 0, k)
+        self.path = moved(self.piece, 264 + k, self.path, 0, trie.max_depth + 2)
         for k in range(automaton.n_classes + 1):
             self.class_off[k] = 0
         for b in range(256):
@@ -619,4 +617,4 @@ _COUNTERS = """
 small max_walk_nodes visited n_tasks task_cap n_rest rest_cap n_runs run_cap run_nodes rest hook plain beside
 has_beside
 """.split()
-_POINTERS = "path run_x run_row task_x task_node rest_d rest_n rest_c first class_off class_bytes".split()
+_POINTERS = "piece path run_x run_row task_x task_node rest_d rest_n rest_c first class_off class_bytes".split()
