@@ -19,10 +19,11 @@ from constrained.api.grammar import Grammar
 from constrained.api.requests import grammar_of_request
 from constrained.engine.compiled import CompiledGrammar, compile_rules
 from constrained.errors import ConstrainedError, GrammarError, UnsatisfiableGrammarError, UnsatisfiableSchemaError
-from constrained.frontends.json_schema.compile import schema_text
+from constrained.frontends.json_schema.compile import from_json_schema, schema_text
 from constrained.frontends.python_types import is_python_type
 from constrained.frontends.structural_tag import Thinking
 from constrained.garbage import postponed
+from constrained.grammar.ir import RuleSet
 from constrained.limits import Limits
 from constrained.vocabulary import TokenizerInfo
 
@@ -129,18 +130,18 @@ class GrammarCompiler:
         Raises as ``Grammar.from_ebnf``; ``UnsatisfiableGrammarError`` also when this vocabulary cannot spell any text.
         """
         if isinstance(grammar, Grammar):
-            return self._cached(("grammar", grammar), lambda: grammar, thinking=thinking)
+            return self._cached(("grammar", grammar), lambda: grammar.rules, thinking=thinking)
         if isinstance(grammar, (str, bytes)):
             text = grammar
             return self._cached(("ebnf", text, root_rule_name),
-                                lambda: Grammar.from_ebnf(text, root=root_rule_name, limits=self.limits),
+                                lambda: Grammar.from_ebnf(text, root=root_rule_name, limits=self.limits).rules,
                                 thinking=thinking)
         raise GrammarError(f"a grammar is EBNF text or a Grammar, not {type(grammar).__name__}")
 
     def compile_regex(self, pattern: str, *, dialect: str = "python", thinking: Any = None) -> CompiledGrammar:
         """Compile a regular expression; raises as ``Grammar.from_regex``."""
         return self._cached(("regex", pattern, dialect),
-                            lambda: Grammar.from_regex(pattern, dialect=dialect, limits=self.limits),
+                            lambda: Grammar.from_regex(pattern, dialect=dialect, limits=self.limits).rules,
                             thinking=thinking)
 
     def compile_lark(self, text: str | bytes, *, thinking: Any = None, **options: Any) -> CompiledGrammar:
@@ -148,7 +149,7 @@ class GrammarCompiler:
         options = {"limits": self.limits, **options}
         key = tuple(sorted((name, _Same(value) if isinstance(value, (list, dict)) else value)
                            for name, value in options.items()))
-        return self._cached(("lark", text, key), lambda: Grammar.from_lark(text, **options), thinking=thinking)
+        return self._cached(("lark", text, key), lambda: Grammar.from_lark(text, **options).rules, thinking=thinking)
 
     def compile_json_schema(
         self,
@@ -171,15 +172,22 @@ class GrammarCompiler:
     ) -> CompiledGrammar:
         """Compile a JSON Schema (text, a dict, a boolean) or a type; all else as ``Grammar.from_json_schema``."""
         limits = limits or self.limits
-        options = (draft, strict_mode, property_order, any_whitespace, max_whitespace_cnt, indent, separators,
-                   string_escapes, max_number_digits, unsupported, assert_formats)
         # a registry is compared by identity and kept by the key; a dict is written down, since its owner may change it
-        typed = is_python_type(schema)  # compared by identity too
-        text = schema if typed or isinstance(schema, (str, bytes)) else schema_text(schema, limits)
+        text = schema
+        typed = False
+        if not isinstance(schema, (str, bytes)):
+            typed = is_python_type(schema)  # compared by identity too
+            if not typed:
+                text = schema_text(schema, limits)
+        key = None
+        if self.cache_limit_bytes:
+            key = ("json_schema", _Same(text) if typed else text,
+                   (draft, strict_mode, property_order, any_whitespace, max_whitespace_cnt, indent, separators,
+                    string_escapes, max_number_digits, unsupported, assert_formats), _Same(registry), limits)
         try:
             return self._cached(
-                ("json_schema", _Same(text) if typed else text, options, _Same(registry), limits),
-                lambda: Grammar.from_json_schema(
+                key,
+                lambda: from_json_schema(
                     text, draft=draft, strict_mode=strict_mode, property_order=property_order,
                     any_whitespace=any_whitespace, max_whitespace_cnt=max_whitespace_cnt, indent=indent,
                     separators=separators, string_escapes=string_escapes, max_number_digits=max_number_digits,
@@ -210,7 +218,8 @@ class GrammarCompiler:
             tag = tag.model_dump(by_alias=True)
         key = ("structural_tag", _tag_key(tag) if self.cache_limit_bytes else None, strict_mode)
         return self._cached(key, lambda: Grammar.from_structural_tag(
-            tag, tokenizer_info=self.tokenizer_info, strict_mode=strict_mode, limits=self.limits), thinking=thinking)
+            tag, tokenizer_info=self.tokenizer_info, strict_mode=strict_mode, limits=self.limits).rules,
+            thinking=thinking)
 
     def compile_request(self, kind: str, source: str, *, layout: str = "any", relax: bool = False,
                         strict_mode: bool = True, thinking: Any = None) -> CompiledGrammar:
@@ -222,7 +231,7 @@ class GrammarCompiler:
         return self._cached(
             ("request", kind, source, layout, relax, strict_mode),
             lambda: grammar_of_request(kind, source, layout=layout, relax=relax, strict_mode=strict_mode,
-                                       tokenizer_info=self.tokenizer_info, limits=self.limits), thinking=thinking)
+                                       tokenizer_info=self.tokenizer_info, limits=self.limits).rules, thinking=thinking)
 
     def compile_builtin_json_grammar(self, **options: Any) -> CompiledGrammar:
         """Any JSON value; ``options`` as ``compile_json_schema``."""
@@ -238,25 +247,27 @@ class GrammarCompiler:
         with self._guard:
             return sum(_size(compiled) for compiled in self._cache.values())
 
-    def _cached(self, key: Any, make: Callable[[], Grammar], limits: Limits | None = None,
+    def _cached(self, key: Any, make: Callable[[], RuleSet], limits: Limits | None = None,
                 thinking: Any = None) -> CompiledGrammar:
-        section = Thinking.of(thinking)
-        if section is not None:
-            key = (key, section)
-        with self._guard:
-            found = self._cache.get(key) if self.cache_limit_bytes else None
-            if found is not None:
-                self._cache.move_to_end(key)
-                return found
-        with postponed():
-            grammar = make()
+        section = None if thinking is None else Thinking.of(thinking)
+        if self.cache_limit_bytes:
             if section is not None:
-                grammar = grammar.with_thinking(section, tokenizer_info=self.tokenizer_info,
-                                                limits=limits or self.limits)
-            rules = grammar.rules
-            compiled: CompiledGrammar = (compile_rules(rules, self.tokenizer_info, limits or self.limits)
-                                         if self._foreign is None else self._foreign.compile_rules(rules))
-        self._tables = getattr(compiled, "tables", None)
+                key = (key, section)
+            with self._guard:
+                found = self._cache.get(key)
+                if found is not None:
+                    self._cache.move_to_end(key)
+                    return found
+        with postponed():
+            rules = make()
+            if section is not None:
+                rules = Grammar(rules).with_thinking(section, tokenizer_info=self.tokenizer_info,
+                                                     limits=limits or self.limits).rules
+            compiled: CompiledGrammar = (
+                compile_rules(rules, self.tokenizer_info, limits or self.limits, self._tables)
+                if self._foreign is None else self._foreign.compile_rules(rules))
+        if self._tables is None:
+            self._tables = getattr(compiled, "tables", None)
         if self.cache_limit_bytes:
             with self._guard:
                 compiled = self._cache.setdefault(key, compiled)

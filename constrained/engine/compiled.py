@@ -77,11 +77,13 @@ class CompiledGrammar:
     __slots__ = ("__weakref__", "_budget", "_graph", "_held", "_kept", "_looks", "_started", "_texts", "automaton",
                  "by_id_only", "calls_ahead", "limits", "live", "program", "rules", "tables", "tokenizer_info")
 
-    def __init__(self, rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits) -> None:
+    def __init__(self, rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits,
+                 tables: VocabularyTrie | None = None) -> None:
+        """``tables``: those of ``tokenizer_info``, where they are at hand."""
         self.rules = rules
         self.tokenizer_info = tokenizer_info
         self.limits = limits
-        self.tables: VocabularyTrie = trie_of(tokenizer_info)
+        self.tables: VocabularyTrie = tables or trie_of(tokenizer_info)
         named: set[int] = set()
 
         def resolve(reference: TokenReference) -> frozenset[int]:
@@ -254,7 +256,8 @@ class CompiledGrammar:
         Many short texts must not fill the memory unseen.
         """
         self._texts.append(ref(matcher))
-        number = self.text_begins()
+        self._started += 1
+        number = self._started
         if number % 16 == 0:
             self._texts = [one for one in self._texts if one() is not None]
             self.renew_if_full()
@@ -342,13 +345,14 @@ class CompiledGrammar:
                 f"vocab_size={self.tokenizer_info.vocab_size} epoch={epoch} states={states} masks={masks}>")
 
 
-def compile_rules(rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits | None = None) -> CompiledGrammar:
-    """A grammar ready for a vocabulary.
+def compile_rules(rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits | None = None,
+                  tables: VocabularyTrie | None = None) -> CompiledGrammar:
+    """A grammar ready for a vocabulary; ``tables``: its ``trie_of``, where it is at hand.
 
     Raises ``UnsatisfiableGrammarError`` if no text fits, ``GrammarLimitError`` beyond a budget, ``GrammarError`` for a
     token that the vocabulary lacks.
     """
-    return CompiledGrammar(rules, tokenizer_info, limits or Limits())
+    return CompiledGrammar(rules, tokenizer_info, limits or Limits(), tables)
 
 
 def limit_error(error: Exception, compiled: CompiledGrammar) -> GrammarLimitError:

@@ -76,12 +76,14 @@ class GrammarMatcher(Follower):
         if isinstance(automaton, TokenAutomaton) and compiled.live is None and not self._stops_given:
             fast = automaton
         self._quick = NATIVE and fast is not None
-        stops = info.stop_token_ids if override_stop_tokens is None else (
-            (override_stop_tokens,) if isinstance(override_stop_tokens, int) else override_stop_tokens)
-        self._stops = frozenset(stops)
-        for stop in self._stops:
-            if not isinstance(stop, int) or not 0 <= stop < info.vocab_size:
-                raise ConstrainedError(f"stop token {stop!r:.50} is not an id below {info.vocab_size}")
+        if override_stop_tokens is None:
+            self._stops = compiled.tables.stops
+        else:
+            self._stops = frozenset((override_stop_tokens,) if isinstance(override_stop_tokens, int)
+                                    else override_stop_tokens)
+            for stop in self._stops:
+                if not isinstance(stop, int) or not 0 <= stop < info.vocab_size:
+                    raise ConstrainedError(f"stop token {stop!r:.50} is not an id below {info.vocab_size}")
         if not self._stops and not terminate_without_stop_token:
             raise ConstrainedError("override_stop_tokens is empty: the text could never end",
                                    hint="name a stop token, or set terminate_without_stop_token=True")

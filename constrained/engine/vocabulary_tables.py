@@ -24,10 +24,11 @@ __all__ = ["VocabularyTrie", "trie_of"]
 class VocabularyTrie:
     """A ``TokenTrie`` with the vocabulary it was made from. ``info`` is immutable, the trie grows class tries."""
 
-    __slots__ = ("__weakref__", "_nameable", "_texts", "info", "trie")
+    __slots__ = ("__weakref__", "_nameable", "_texts", "info", "stops", "trie")
 
     def __init__(self, info: TokenizerInfo) -> None:
         self.info = info
+        self.stops = frozenset(info.stop_token_ids)
         self._nameable: frozenset[int] | None = None
         self._texts: VocabularyTexts | None = None
         self.trie = TokenTrie(info.token_data, info.token_offsets)

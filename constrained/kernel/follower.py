@@ -20,6 +20,8 @@ Cost: 50 ns a call beside the mask's copy or the automaton's step.
 
 from __future__ import annotations
 
+import numpy as np
+
 try:
     import cython
 except ImportError:
@@ -27,6 +29,7 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.token_automaton import TokenAutomaton
+    from cython.cimports.cpython.buffer import PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 else:
     from constrained.kernel.token_automaton import TokenAutomaton
 
@@ -35,6 +38,9 @@ CHECK_EVERY = cython.declare(cython.int, 256)
 
 NOBODYS: object = object()
 """Stands for a bitmask before there is one: None may be asked for."""
+
+ARRAY: object = np.ndarray
+INT32: object = np.dtype(np.int32)
 
 
 @cython.cclass
@@ -119,8 +125,10 @@ class Follower:
         """
         allowed: cython.int = 0
         fast: TokenAutomaton = self._fast
-        if fast is None or self._terminated or bitmask is not self._array or (
-                index is not self._row and index != self._row):
+        if fast is None or self._terminated:
+            return self._fill_slowly(bitmask, index)
+        if (bitmask is not self._array or (index is not self._row and index != self._row)) and not (
+                self._find(bitmask, index, fast.words)):
             return self._fill_slowly(bitmask, index)
         if cython.compiled:
             try:
@@ -131,6 +139,30 @@ class Follower:
                 fast._recover()
                 return self._fill_slowly(bitmask, index)
         return allowed != fast.vocab_size
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _find(self, bitmask, index, words: cython.Py_ssize_t) -> cython.bint:
+        """Find row ``index`` of an array of numpy's that is as it must be; anything else is not found here."""
+        found: cython.bint = False
+        if cython.compiled:
+            view = cython.declare(Py_buffer)  # noqa: F821 - Cython knows it
+            row: cython.Py_ssize_t
+            if type(bitmask) is not ARRAY or bitmask.dtype is not INT32 or type(index) is not int:
+                return False
+            try:
+                row = index
+                PyObject_GetBuffer(bitmask, cython.address(view), PyBUF_ND | PyBUF_WRITABLE)
+            except Exception:
+                return False
+            if 1 <= view.ndim <= 2 and view.shape[view.ndim - 1] == words and (
+                    0 <= row < (view.shape[0] if view.ndim == 2 else 1)):
+                self._array = bitmask  # it is held here, so it stays where it is
+                self._row = index
+                self._address = cython.cast(cython.size_t, view.buf) + 4 * words * row
+                found = True
+            PyBuffer_Release(cython.address(view))
+        return found
 
     # ---- the rest, which ``GrammarMatcher`` has ------------------------------------------------------
 

@@ -234,10 +234,10 @@ class MaskWalk:
     def _grow_records(self, cap: cython.int) -> cython.int:
         """Room for ``cap`` records."""
         n: cython.int = self.rc_used
-        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 8 * cython.cast(cython.Py_ssize_t, cap))
+        at: cython.Py_ssize_t = cap
+        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 8 * at)
         if not piece:
             self._out_of_memory()
-        at: cython.Py_ssize_t = cap
         self.rc_base = moved(piece, 0, self.rc_base, n, cap)
         self.rc_off = moved(piece, at, self.rc_off, n, cap)
         self.rc_len = moved(piece, 2 * at, self.rc_len, n, cap)

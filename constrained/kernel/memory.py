@@ -2,7 +2,7 @@
 """Arrays that grow. Uncompiled, an array is a list. An array that never was is NULL (None).
 
 Arrays of one length that grow together stand in one piece of memory: a new piece is made with ``grow_int`` of nothing,
-each array is ``moved`` into it, and the old piece is dropped. One allocation instead of ten, and neighbours in the cache.
+each array is ``moved`` into it, and the old piece is dropped. One allocation instead of ten.
 """
 
 from __future__ import annotations

@@ -563,6 +563,6 @@ _COUNTERS = """
 v_count v_cap v_pool_len v_pool_cap v_table_size m_count m_cap m_pool_len m_pool_cap s_len s_cap n_groups
 """.split()
 _POINTERS = """
-piece v_piece v_off v_len v_bits v_pool v_table m_node m_off m_len m_pool b_base b_loop b_kind b_grown g_loop g_kind g_least
-g_most g_register key s_node s_to
+piece v_piece v_off v_len v_bits v_pool v_table m_node m_off m_len m_pool b_base b_loop b_kind b_grown
+g_loop g_kind g_least g_most g_register key s_node s_to
 """.split()

@@ -296,7 +296,8 @@ class PositionSets(LazyPositions):
     def _grow_dets(self, cap: cython.int) -> cython.int:
         """Room for ``cap`` dets, an even number."""
         n: cython.int = self.d_count
-        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 12 * cython.cast(cython.Py_ssize_t, cap))
+        at: cython.Py_ssize_t = cap
+        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 12 * at)
         if not piece:
             out_of_memory()
         self.d_min = moved_longs(piece, 0, self.d_min, n, cap)
@@ -426,6 +427,6 @@ _COUNTERS = """
 n_rules n_loops n_classes generation d_count d_cap d_pool_len d_pool_cap d_table_size buf_cap
 """.split()
 _POINTERS = """
-l_piece l_det l_next_det r_det d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_min d_piece d_pool d_table
-buf
+l_piece l_det l_next_det r_det d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_min
+d_piece d_pool d_table buf
 """.split()

@@ -197,12 +197,13 @@ class Stacks(Dets):
     def _grow_items(self, cap: cython.int) -> cython.int:
         """Room for ``cap`` elements under construction."""
         n: cython.int = self.it_len
-        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 3 * cython.cast(cython.Py_ssize_t, cap))
+        at: cython.Py_ssize_t = cap
+        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 3 * at)
         if not piece:
             out_of_memory()
         self.it_d = moved(piece, 0, self.it_d, n, cap)
         self.it_c = moved(piece, cap, self.it_c, n, cap)
-        self.it_n = moved(piece, 2 * cython.cast(cython.Py_ssize_t, cap), self.it_n, n, cap)
+        self.it_n = moved(piece, 2 * at, self.it_n, n, cap)
         drop_int(self.it_piece)
         self.it_piece = piece
         self.it_cap = cap
@@ -470,10 +471,10 @@ class Stacks(Dets):
     def _grow_nodes(self, cap: cython.int) -> cython.int:
         """Room for ``cap`` nodes, an even number."""
         n: cython.int = self.n_count
-        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 10 * cython.cast(cython.Py_ssize_t, cap))
+        at: cython.Py_ssize_t = cap
+        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 10 * at)
         if not piece:
             out_of_memory()
-        at: cython.Py_ssize_t = cap
         self.n_min = moved_longs(piece, 0, self.n_min, n, cap)
         self.n_off = moved(piece, 2 * at, self.n_off, n, cap)
         self.n_len = moved(piece, 3 * at, self.n_len, n, cap)
@@ -495,12 +496,13 @@ class Stacks(Dets):
     def _grow_elements(self, cap: cython.int) -> cython.int:
         """Room for ``cap`` elements."""
         n: cython.int = self.el_len
-        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 3 * cython.cast(cython.Py_ssize_t, cap))
+        at: cython.Py_ssize_t = cap
+        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 3 * at)
         if not piece:
             out_of_memory()
         self.el_d = moved(piece, 0, self.el_d, n, cap)
         self.el_c = moved(piece, cap, self.el_c, n, cap)
-        self.el_n = moved(piece, 2 * cython.cast(cython.Py_ssize_t, cap), self.el_n, n, cap)
+        self.el_n = moved(piece, 2 * at, self.el_n, n, cap)
         drop_int(self.el_piece)
         self.el_piece = piece
         self.el_cap = cap

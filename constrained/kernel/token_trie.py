@@ -93,7 +93,7 @@ class TokenTrie:
     def take_row(self) -> cython.p_uint:
         """A row of a bitmask, one word longer, of zeros; NULL when memory is out.
 
-        One that was given back, if there is one: what a new grammar writes to it is little, what must be cleared is not.
+        One that was given back, if there is one: clearing all of it costs more than what a grammar writes to it.
         """
         i: cython.int
         row: cython.p_uint = cython.NULL if cython.compiled else None
