@@ -228,7 +228,8 @@ def _exponents(whole: int | None, behind: int | None, cap: int, zeros: int) -> l
     """``d.dddE+e`` and ``d.dddE-e`` as ``str`` writes them."""
     if whole is None and behind is None:
         return [rf"[0-9](?:\.[0-9]{{1,{cap}}})?E[-+]{_EXPONENT}"]
-    found = [rf"0E[-+]{_EXPONENT}" if whole != 0 else f"0E-{_EXPONENT}"]
+    # of 0E-0 the zero stands before the point
+    found = [rf"0E[-+]{_EXPONENT}" if whole != 0 else "0E-[1-9][0-9]{0,8}"]
     # a positive exponent is above the digits of the fraction, so that nothing is left behind the point
     if whole is None:
         found += [rf"[1-9](?:\.[0-9]{{1,{e - 1}}})?E\+{e}" if e > 1 else r"[1-9]E\+1" for e in range(1, 30)]

@@ -80,9 +80,9 @@ def float_shape(schema: Mapping[str, Any], *, finite: bool) -> NumberShape | Non
 def _largest_multiple(step: float) -> Decimal:
     """Up to where doubles of the multiples of ``step`` pass.
 
-    The core divides doubles and lets a remainder of 1e-9 pass. The double of a multiple that has none of its own is off by
-    2**-53 of it, and so are as many steps. Multiples of what a double holds exactly have doubles up to 2**53 times its
-    last place; of a power of two, all do whose quotient is finite.
+    The core divides doubles and lets a remainder of 1e-9 pass. The double of a multiple that has none of its own is
+    off by 2**-53 of it, and so are as many steps. Multiples of what a double holds exactly have doubles up to 2**53
+    times its last place; of a power of two, all do whose quotient is finite.
     """
     if Decimal(step) != Decimal(repr(step)):
         return Decimal(4_000_000)

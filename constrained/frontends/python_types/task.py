@@ -139,7 +139,7 @@ class Translator:
     # ---- looking ahead ---------------------------------------------------------------------------------
 
     def kinds(self, schema: Core) -> set[str]:
-        """The types of the core schemas that a value may come from; ``bool`` and ``0 or 1`` for lists with them, too."""
+        """The types of the core schemas that a value may come from; also ``bool`` and ``0 or 1`` if one lists these."""
         found: set[str] = set()
         seen: set[str] = set()
         stack = [schema]

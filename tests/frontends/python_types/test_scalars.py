@@ -74,6 +74,7 @@ TABLE: list[tuple[Any, list[str], list[str], list[Any]]] = [
     (bytes, ['"é"'], ["1"], [b"abc", "é".encode()]),
     (Annotated[bytes, Field(max_length=2)], ['"é"', '"ab"'], ['"éa"', '"abc"'], [b"", "é".encode()]),
     (Annotated[bytes, Field(min_length=3)], ['"éa"', '"abcdef"'], ['"é"', '"ab"'], ["😀".encode()]),
+    (Annotated[D, Field(max_digits=1, decimal_places=1)], ["0.5", '"0E-1"'], ['"0E-0"', '"-0E-0"', "1"], [D("0.3")]),
     (D, ["1.5", "-3", '"1.50"', '"1E+5"', '"-0"', "12345678901234567890"],
      ['"abc"', "null", '""', '"NaN"', '"Infinity"', "1e400", "0.1234567890123456789", '" 1"', '"1_0"'],
      [D("1.50"), D("-0"), D("1E+5"), D("0E-10"), D("1.23E-7"), D("1e100"), D("0E+5"), D("1E-400")]),
