@@ -371,7 +371,7 @@ class Writer(Rules):
                 found.texts = self.tables.texts(found.content, scalars[0])
             else:
                 found.content = (which, tuple(contents))
-                found.texts = self.tables.texts(found.content, {which: scalars})
+                found.texts = self.tables.texts_of_all(found.content, which, contents, scalars)
             if found.texts is None or found.texts.nothing:
                 return None
             if (found.texts.objects and found.objects) or (found.texts.arrays and found.arrays):

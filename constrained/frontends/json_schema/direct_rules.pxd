@@ -4,6 +4,7 @@ from constrained.kernel.nodes cimport Literal, Reference, Repeat, Sequence, Unor
 
 cdef int MOST_KEPT, LONGEST_NAME
 cdef object _EMPTY, _TRUE, _FALSE, _NULL
+cdef dict _ORDER
 
 @cython.final
 cdef class Texts:
@@ -33,6 +34,8 @@ cdef class Tables:
     cdef tuple _bracket(self, bytes left, bytes right)
     cdef object enclosed(self, tuple brackets, object inside, bint may_be_empty)
     cdef Texts texts(self, tuple content, dict schema)
+    cdef Texts texts_of_all(self, tuple content, str which, list contents, list schemas)
+    cdef Texts beside(self, list contents, list schemas)
 
 cdef class Rules:
     cdef Tables tables

@@ -52,6 +52,7 @@ LONGEST_NAME = cython.declare(cython.int, 80)
 
 _EMPTY = Literal(b"")
 _TRUE, _FALSE, _NULL = Literal(b"true"), Literal(b"false"), Literal(b"null")
+_ORDER = {b"true": 0, b"false": 1, b"null": 2}
 
 
 @cython.final
@@ -138,6 +139,53 @@ class Tables:
             found = self.read(schema)
             self.kept[content] = found
         return found
+
+    @cython.cfunc
+    def texts_of_all(self, content: tuple, which: str, contents: list, schemas: list) -> Texts:
+        """The texts of alternatives, ``content`` together; None: they are not plain."""
+        found = self.kept.get(content, self)
+        if found is self:
+            found = self.beside(contents, schemas)
+            if found is None:
+                return self.texts(content, {which: schemas})
+            self.kept[content] = found
+        return found
+
+    @cython.cfunc
+    def beside(self, contents: list, schemas: list) -> Texts:
+        """The texts of alternatives of which no two have values of one type; None: some have."""
+        i: cython.Py_ssize_t
+        one: Texts
+        kinds: dict = {}
+        words: list = []
+        objects: cython.bint = False
+        arrays: cython.bint = False
+        for i in range(len(contents)):
+            one = self.texts(contents[i], schemas[i])
+            if one is None or one.nothing or (objects and one.objects) or (arrays and one.arrays):
+                return None
+            objects = objects or one.objects
+            arrays = arrays or one.arrays
+            for entry in one.scalars:
+                if kinds.setdefault(entry[0], i) != i:
+                    return None
+            for word in one.words:
+                if word in words:
+                    return None
+                words.append(word)
+        scalars: list = []
+        for kind in ("string", "number"):
+            if kind in kinds:
+                one = self.texts(contents[kinds[kind]], schemas[kinds[kind]])
+                scalars.extend([entry for entry in one.scalars if entry[0] == kind])
+        if len(words) > 1:
+            words.sort(key=_place_of_word)
+        return Texts(tuple(scalars), tuple(words), objects, arrays)
+
+
+def _place_of_word(word: Literal):
+    """True before false before null."""
+    return _ORDER[word.data]
 
 
 @cython.cclass
