@@ -33,7 +33,7 @@ from constrained.kernel.program import GUARD
 from constrained.kernel.rule_writer import RepeatTooLarge, RuleWriter
 from constrained.limits import Limits
 
-__all__ = ["build_network"]
+__all__ = ["Writer", "build_network"]
 
 KINDS: dict[type, int] = {CountedDfa: 9, KeyDfa: 10, NotFollowedBy: 11, Graph: 12, CountedGraph: 13, LazyDfa: 14}
 """The number in ``kernel.rule_writer`` of what is no ``kernel.nodes.Node``."""
@@ -58,27 +58,33 @@ def build_network(
 
     Raises ``GrammarLimitError`` beyond ``max_positions``; whatever ``resolve_tokens`` raises goes through.
     """
-    try:
-        return _Writer(rules, limits, resolve_tokens, mark, annexes).run(rules.root)
-    except NetworkTooLarge:
-        raise GrammarLimitError("max_positions", limits.max_positions, "the grammar is too large") from None
-    except RepeatTooLarge as error:
-        raise GrammarLimitError("max_repeat", limits.max_repeat, f"a repetition counts to {error.args[0]}") from None
+    return Writer(rules, limits, resolve_tokens, mark, annexes).build(rules.root)
 
 
-class _Writer(RuleWriter):
-    """Writes the rarer nodes."""
+class Writer(RuleWriter):
+    """Writes the rarer nodes. Arguments as for ``build_network``."""
 
     def __init__(self, rules: RuleSet, limits: Limits,
                  resolve_tokens: Callable[[TokenReference], frozenset[int]],
-                 mark: Callable[[], frozenset[int] | None], annexes: bool) -> None:
+                 mark: Callable[[], frozenset[int] | None] = lambda: None, annexes: bool = True) -> None:
         named = rules.rules if isinstance(rules.rules, dict) else dict(rules.rules)
         super().__init__(named, KINDS, limits.max_positions, limits.max_repeat, char_template, parts_of,
                          annexes)
         self.resolve_tokens = resolve_tokens
+        self.limits = limits
         self.mark = mark
         self.token_set_ids: dict[frozenset[int], int] = {}
         self.guard_ids: dict[tuple[int, frozenset[int]], int] = {}  # by identity of what the network keeps alive
+
+    def build(self, root: str) -> Network:
+        """Positions for the rules reachable from ``root``. Raises as ``build_network`` does."""
+        try:
+            return self.run(root)
+        except NetworkTooLarge:
+            raise GrammarLimitError("max_positions", self.limits.max_positions, "the grammar is too large") from None
+        except RepeatTooLarge as error:
+            raise GrammarLimitError("max_repeat", self.limits.max_repeat,
+                                    f"a repetition counts to {error.args[0]}") from None
 
     def other(self, node: Expr, start: int, end: int, origin: int) -> None:
         """Spell ``node`` between two positions."""

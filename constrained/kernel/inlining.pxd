@@ -1,5 +1,6 @@
 cimport cython
 
+from constrained.kernel.images cimport Image, image_of
 from constrained.kernel.memory cimport grow_int
 from constrained.kernel.nodes cimport ByteDfa, CharClass, Choice, Literal, Node, Reference, Repeat, Sequence, Unordered
 
@@ -32,6 +33,8 @@ cdef class Rule:
     cdef bint loops
     cdef bint guarded
     cdef bint graph
+    cdef bint wanted
+    cdef Image image
     cdef int number
     cdef int name_id
     cdef int uses
@@ -45,11 +48,19 @@ cdef class RuleTable:
     cdef dict known
     cdef object parts_of
     cdef bint guarded
+    cdef bint images
+    cdef bint special
+    cdef long long largest
+    cdef list opaque
+    cdef list wanted
     cdef int at_cap
     cdef int* at
     cdef int kind_of(self, object node) except -1
     cdef int choose(self, str root) except -1
-    cdef long long _weigh(self, Rule rule) except -1
+    cdef int _open(self, Rule rule) except -1
+    cdef bint _all_opaque(self, Rule rule) except -1
+    cdef int _call(self, Rule rule, str name) except -1
+    cdef int _weigh(self, Rule rule) except -1
     cdef bint _may_be_called(self, Rule rule) except -1
     cdef int _deepen(self, int depth, Py_ssize_t i) except -1
     cdef int size(self, object expr, int most) except -1

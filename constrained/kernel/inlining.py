@@ -6,6 +6,9 @@ group only the targets of back edges stay rules. One look-up a reference; ``Rule
 
 Where there is a guard, a lexer was at work: then loops without calls (names, spaces) stay rules too, however small, for
 what masks find out about a rule's texts serves all places that call it; and so do graphs that are used more than once.
+
+A rule whose text is shared by many grammars (``nodes.share``) may have an image (``kernel.images``): then its text is
+not read at all, and it is called. Otherwise it may be one that an image is to be made of.
 Cost: 20-40 ns a node.
 """
 
@@ -17,6 +20,7 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.images import Image, image_of
     from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.constrained.kernel.nodes import (
         ByteDfa,
@@ -31,6 +35,7 @@ if cython.compiled:
     )
     from cython.cimports.libc.stdlib import free
 else:
+    from constrained.kernel.images import Image, image_of
     from constrained.kernel.memory import grow_int
     from constrained.kernel.nodes import (
         ByteDfa,
@@ -89,6 +94,8 @@ class Rule:
         self.loops = False
         self.guarded = False
         self.graph = False
+        self.wanted = False
+        self.image = None
         self.number = -1
         self.name_id = -1
         self.uses = 0
@@ -99,7 +106,9 @@ class Rule:
 @cython.final
 @cython.cclass
 class RuleTable:
-    """The reachable rules. ``known``: name -> ``Rule``."""
+    """The reachable rules. ``known``: name -> ``Rule``. ``opaque``: those with an image, callers first.
+    ``wanted``: those that an image may be made of, callees first. ``special``: there are nodes of rarer kinds.
+    """
 
     if cython.compiled:
 
@@ -114,12 +123,20 @@ class RuleTable:
             self.at = None
             return self
 
-    def __init__(self, rules: dict, kinds: dict, parts_of):
-        """``kinds``: the numbers of types that are no ``Node``; ``parts_of(node)``: (leaves of its own, parts)."""
+    def __init__(self, rules: dict, kinds: dict, parts_of, images: cython.bint, largest: cython.longlong):
+        """``kinds``: the numbers of types that are no ``Node``; ``parts_of(node)``: (leaves of its own, parts).
+
+        ``images``: whether rules may have images; ``largest``: the largest count in one.
+        """
         self.rules = rules
         self.kinds = kinds
         self.parts_of = parts_of
+        self.images = images
+        self.largest = largest
         self.known = {}
+        self.opaque = []
+        self.wanted = []
+        self.special = False
         self.guarded = False
 
     @cython.cfunc
@@ -145,7 +162,7 @@ class RuleTable:
         rule = Rule(root, self.rules[root])
         rule.is_head = True
         self.known[root] = rule
-        rule.weight = self._weigh(rule)
+        self._weigh(rule)
         path.append(rule)
         while path:
             rule = path[len(path) - 1]
@@ -154,15 +171,24 @@ class RuleTable:
                 rule.next_call += 1
                 if called.expr is None:
                     called.expr = self.rules[called.name]
-                    called.weight = self._weigh(called)
+                    self._open(called)
                     path.append(called)
                 elif not called.is_done:
                     called.is_head = True
+                continue
+            if rule.image is not None and not self._all_opaque(rule):
+                rule.image = None
+                rule.calls = []
+                rule.next_call = 0
+                self._weigh(rule)
                 continue
             path.pop()
             rule.is_done = True
             finished.append(rule)
         for rule in finished:  # callees first
+            if rule.image is not None:
+                self.opaque.append(rule)
+                continue
             total = rule.weight
             for called in rule.calls:
                 total += called.weight if called.inline else 1
@@ -173,14 +199,65 @@ class RuleTable:
                 rule.inline = not (self.guarded and (
                     (rule.graph and rule.uses > 1)
                     or (rule.loops and not rule.calls and self._may_be_called(rule))))
+            if rule.wanted and (rule.is_head or rule.counts or total > INLINE_SIZE):  # else too small to be called
+                self.wanted.append(rule)
+        self.opaque.reverse()
         for rule in finished:
             rule.calls = None  # recursive rules would hold one another
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _weigh(self, rule: Rule) -> cython.longlong:
-        """Leaves of one rule's own text; the rules that it refers to are listed in order, with their uses counted."""
+    def _open(self, rule: Rule) -> cython.int:
+        """Read the text of a rule, or what there is instead."""
+        node: Node
+        image: Image
+        if isinstance(rule.expr, Node):
+            node = rule.expr
+            if node.shared == 1:
+                node.shared = 2
+            elif node.shared == 2 and self.images:
+                image = image_of(node)
+                if image is None:
+                    rule.wanted = True
+                elif image.largest <= self.largest and image.fits(rule.name, self.rules):
+                    rule.image = image
+                    for call in image.calls:
+                        self._call(rule, call[0])
+                    return 0
+        return self._weigh(rule)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _all_opaque(self, rule: Rule) -> cython.bint:
+        """Whether all that an image calls has an image, too; it had when this one was made."""
+        called: Rule
+        for called in rule.calls:
+            if called.image is None:
+                return False
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _call(self, rule: Rule, name: str) -> cython.int:
+        """A rule refers to another one."""
+        called: Rule
+        known = self.known.get(name)
+        if known is None:
+            called = Rule(name, None)
+            self.known[name] = called
+        else:
+            called = cython.cast(Rule, known)
+        called.uses += 1
+        rule.calls.append(called)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _weigh(self, rule: Rule) -> cython.int:
+        """Count the leaves of one rule's own text; the rules that it refers to are listed in order, with their uses
+        counted.
+        """
         total: cython.longlong = 0
         kind: cython.int
         depth: cython.int = 0  # of ``frames``: what is half read, and in ``at`` how far
@@ -189,14 +266,13 @@ class RuleTable:
         items: tuple = (rule.expr,)
         parts: tuple
         frames: list = []
-        calls: list = rule.calls
-        called: Rule
         repeat: Repeat
         group: Unordered
         while True:
             if i == n:
                 if depth == 0:
-                    return total
+                    rule.weight = total
+                    return 0
                 depth -= 1
                 items = frames.pop()
                 n = len(items)
@@ -209,14 +285,7 @@ class RuleTable:
                 total += len(cython.cast(Literal, node).data)
                 continue
             if kind == REFERENCE:
-                known = self.known.get(cython.cast(Reference, node).name)
-                if known is None:
-                    called = Rule(cython.cast(Reference, node).name, None)
-                    self.known[called.name] = called
-                else:
-                    called = cython.cast(Rule, known)
-                called.uses += 1
-                calls.append(called)
+                self._call(rule, cython.cast(Reference, node).name)
                 continue
             if kind == SEQUENCE:
                 parts = cython.cast(Sequence, node).items
@@ -247,6 +316,8 @@ class RuleTable:
                 total += INLINE_SIZE + 1
                 continue
             else:
+                rule.wanted = False
+                self.special = True
                 if kind == NOT_FOLLOWED_BY:
                     rule.guarded = True
                     self.guarded = True

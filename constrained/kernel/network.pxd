@@ -65,6 +65,9 @@ cdef class Network:
     cdef int* sp_least
     cdef int* sp_boundary
     cdef list blocks
+    cdef list images
+    cdef list image_rules
+    cdef list image_calls
     cdef int* p_region
     cdef int* l_region
     cdef int n_classes
@@ -89,6 +92,7 @@ cdef class Network:
     cdef int add_loop(self, int p, int rule, int least, int most, int after) except -1
     cdef int add_span(self, int base, int size, int end, object block, int boundary, int least, int top) except -1
     cdef int add_annex(self, int start, int end, object annex, int size, int origin) except -1
+    cdef int add_opaque(self, object image, int size, tuple calls, int origin) except -1
     cdef int forget_spans(self) except -1
     cdef int add_item(self, int k, int rule, bint required) except -1
     cdef int _scratch(self) except -1

@@ -12,7 +12,8 @@ A *position* is a point of a rule. Its edges are four lists, each in the order i
 A position may instead stand for a *loop*: a counted one (``l_rule`` names its body), a set loop (-1, or -2 if its last
 item is free to repeat) or a guard (-3; ``l_min`` is the index of what must not follow). Positions 0 to 2 have no edges:
 0 is unused, 1 is END, 2 is HOLE. Or it is the door of an annex (``kernel.annexes``): its list 0 is empty for everybody,
-and its ``head`` is ``-2 - span``.
+and its ``head`` is ``-2 - span``. Or it is all that is here of an *opaque* rule, one that has an image
+(``kernel.images``): it has no edges, and ``image_rules`` names its rule.
 
 ``engine.build`` writes the rules, then ``engine.lowering`` calls the passes in order:
 
@@ -156,6 +157,9 @@ class Network:
         self.budgets = {}
         self.regions = [b""]
         self.blocks = []
+        self.images = []
+        self.image_rules = []
+        self.image_calls = []
         self.add_positions(3, -1)
         return 0
 
@@ -163,6 +167,7 @@ class Network:
         """End with a network: its memory serves the next one. Nobody may use it afterwards."""
         if self.n_cap <= KEPT_POSITIONS and self.e_cap <= KEPT_EDGES and len(_spare) < KEPT:
             self.rule_names = self.token_sets = self.guard_dfas = self.guard_ends = self.regions = self.blocks = []
+            self.images = self.image_rules = self.image_calls = []
             self.budgets = {}
             _spare.append(self)
 
@@ -394,6 +399,22 @@ class Network:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
+    def add_opaque(self, image, size: cython.int, calls: tuple, origin: cython.int) -> cython.int:
+        """A rule whose image has ``size`` positions. ``calls``: the numbers of those that it calls."""
+        p: cython.int
+        rule: cython.int
+        if size > self.most - self.n:
+            raise NetworkTooLarge
+        self.most -= size
+        p = self.add_position(origin)
+        rule = self.add_rule(p, p, p)
+        self.images.append(image)
+        self.image_rules.append(rule)
+        self.image_calls.append(calls)
+        return rule
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
     def forget_spans(self) -> cython.int:
         """From here on, no position is part of a block; the doors of annexes stay."""
         i: cython.int
@@ -448,8 +469,10 @@ class Network:
     # ---- for the passes in Python ------------------------------------------------------------------------
 
     def has_annex(self) -> bool:
-        """Whether any position has edges that ``edges`` does not tell."""
+        """Whether any position has edges that ``edges`` does not tell, or any rule positions that are not here."""
         i: cython.int
+        if self.images:
+            return True
         for i in range(self.n_spans):
             if self.sp_top[i] == -2:
                 return True

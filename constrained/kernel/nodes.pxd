@@ -3,6 +3,7 @@ cimport cython
 
 cdef class Node:
     cdef int kind
+    cdef int shared
 
 cdef class Literal(Node):
     cdef readonly bytes data

@@ -6,6 +6,7 @@ only what was made before them, so there are no cycles. What may nest deeply is 
 recurse.
 
 ``block`` is what ``kernel.blocks`` has made of a byte automaton or a class of characters; it stays with the node.
+``shared`` says that a node is the text of a rule in many grammars (``share``), and what ``kernel.inlining`` knows of it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,23 @@ class Node:
 
     if not cython.compiled:
         kind = 0
+        shared = 0
+
+
+def share(node) -> None:
+    """Let a sequence, choice or repetition be lowered once for all grammars that have it as a rule's text, from the
+    second one on (``kernel.images``). For nodes that are kept for the process.
+    """
+    held: Node
+    if isinstance(node, Node):
+        held = node
+        if 3 <= held.kind <= 5 and held.shared == 0:
+            held.shared = 1
+
+
+def unshare(node: Node) -> None:
+    """Lower a shared node as any other."""
+    node.shared = 3
 
 
 @cython.cclass

@@ -14,8 +14,10 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.images import Image
     from cython.cimports.constrained.kernel.network import Network
 else:
+    from constrained.kernel.images import Image
     from constrained.kernel.network import Network
 
 
@@ -35,6 +37,7 @@ def find_nullable(net: Network) -> None:
     bl_head: cython.p_int
     bl_next: cython.p_int
     bl_to: cython.p_int
+    image: Image
     net._scratch()
     seen = net.s_a
     exit_of = net.s_b
@@ -53,6 +56,11 @@ def find_nullable(net: Network) -> None:
         seen[p] = 1
         stack[top] = p
         top += 1
+    for i in range(cython.cast(cython.int, len(net.images))):
+        image = net.images[i]
+        if not image.nullable:
+            rule = net.image_rules[i]
+            exit_of[net.r_exit[rule]] = -1
     while top > 0:
         top -= 1
         p = stack[top]

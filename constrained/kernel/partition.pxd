@@ -2,6 +2,7 @@ cimport cython
 
 from constrained.kernel.annexes cimport Annex
 from constrained.kernel.blocks cimport Block
+from constrained.kernel.images cimport Image
 from constrained.kernel.memory cimport grow_int, grow_uint
 from constrained.kernel.network cimport Network
 
@@ -14,6 +15,7 @@ cdef int KNOWN_PARTITIONS
 cdef int FIRST_TABLE
 cdef int KEPT
 cdef ByteSets sets_of(Network net)
+cdef int collect(Network net, ByteSets sets) except -1
 
 @cython.final
 cdef class Partition:
@@ -49,6 +51,7 @@ cdef class ByteSets:
     cdef bint gather(self, int p, int e) noexcept
     cdef void gather_others(self, int p, int to) noexcept
     cdef int take_block(self, Block block) except -1
+    cdef int take_sets(self, unsigned int* alone, unsigned int* sets, int n_sets) except -1
     cdef int _collect(self, Block block) except -1
     cdef int take_row(self, tuple row) except -1
     cdef int _keep(self) except -1

@@ -20,12 +20,14 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.annexes import Annex
     from cython.cimports.constrained.kernel.blocks import Block
+    from cython.cimports.constrained.kernel.images import Image
     from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
     from cython.cimports.constrained.kernel.network import Network
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.annexes import Annex
     from constrained.kernel.blocks import Block
+    from constrained.kernel.images import Image
     from constrained.kernel.memory import grow_int, grow_uint
     from constrained.kernel.network import Network
 
@@ -317,15 +319,21 @@ class ByteSets:
     @cython.exceptval(-1, check=False)
     def take_block(self, block: Block) -> cython.int:
         """Take in the sets of all positions of a block."""
-        i: cython.int
-        w: cython.int
         if not block.has_sets:
             self._collect(block)
+        return self.take_sets(block.alone, block.sets, block.n_sets)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def take_sets(self, alone: cython.p_uint, sets: cython.p_uint, n_sets: cython.int) -> cython.int:
+        """Take in what was collected elsewhere."""
+        i: cython.int
+        w: cython.int
         for i in range(8):
-            self.alone[i] |= block.alone[i]
-        for i in range(block.n_sets):
+            self.alone[i] |= alone[i]
+        for i in range(n_sets):
             for w in range(8):
-                self.work[w] = block.sets[8 * i + w]
+                self.work[w] = sets[8 * i + w]
             self._keep()
         return 0
 
@@ -575,16 +583,33 @@ def find_classes(net: Network, more: list) -> int:
     """
     sets: ByteSets = sets_of(net)
     found: Partition
+    image: Image
+    b: cython.int
+    for row in more:
+        sets.take_row(row)
+    collect(net, sets)
+    for image in net.images:
+        sets.take_sets(image.alone, image.sets, image.n_sets)
+    found = sets.partition()
+    sets.end()
+    net.n_classes = found.n_classes
+    for b in range(255, -1, -1):
+        net.byte_class[b] = found.cls[b]
+        net.class_byte[found.cls[b]] = b
+    return found.n_classes
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def collect(net: Network, sets: ByteSets) -> cython.int:
+    """Take in all positions of a network; of blocks and annexes, those that can be completed."""
     block: Block
     annex: Annex
     taken: set = set()
-    p: cython.int
+    p: cython.int = 0
     b: cython.int
     k: cython.int
     last: cython.int
-    for row in more:
-        sets.take_row(row)
-    p = 0
     for k in range(net.n_spans + 1):
         last = net.sp_base[k] if k < net.n_spans else net.n
         while p < last:
@@ -603,10 +628,4 @@ def find_classes(net: Network, more: list) -> int:
                 taken.add(block)
                 sets.take_block(block)
             p += net.sp_size[k]
-    found = sets.partition()
-    sets.end()
-    net.n_classes = found.n_classes
-    for b in range(255, -1, -1):
-        net.byte_class[b] = found.cls[b]
-        net.class_byte[found.cls[b]] = b
-    return found.n_classes
+    return 0

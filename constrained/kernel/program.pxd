@@ -2,10 +2,14 @@ cimport cython
 
 from constrained.kernel.annexes cimport Annex
 from constrained.kernel.arena cimport Arena
+from constrained.kernel.images cimport Image
 from constrained.kernel.network cimport Network
+from constrained.kernel.partition cimport ByteSets, collect, sets_of
 
 cdef class Program
 cdef long long NO_WAY
+cdef int MOST_RULES
+cdef Image image_of_network(Network net, str name, bint recursive, tuple calls, tuple texts, long long largest)
 
 @cython.final
 cdef class Program:
@@ -48,9 +52,11 @@ cdef class Program:
     cdef long long* p_min
     cdef long long* r_min
     cdef int _place_annexes(self, Network net) except -1
-    cdef int _annexes(self, Network net) except -1
-    cdef int _allocate(self, Network net, int edges) except -1
+    cdef int _annexes(self, Network net, int n) except -1
+    cdef int _allocate(self, Network net, int edges, int loops, int items) except -1
     cdef void _positions(self, Network net) noexcept
     cdef int _loops(self, Network net) except -1
+    cdef int _link(self, Network net, int behind) except -1
+    cdef void _link_positions(self, Program part, int shift, int* numbers, int regions, int name) noexcept
     cdef int _sort_cheap(self, Network net, int first, int last, int shift) except -1
     cdef object _copy(self, int* values, int n)

@@ -3,11 +3,13 @@ cimport cython
 from constrained.kernel.annexes cimport Annex, BlockAnnex, LazyAnnex, WordAnnex
 from constrained.kernel.blocks cimport Block, block_of_character, block_of_keys, block_of_rows
 from constrained.kernel.counted_products cimport CountedProduct
+from constrained.kernel.images cimport Image
 from constrained.kernel.inlining cimport Rule, RuleTable
 from constrained.kernel.memory cimport grow_int
 from constrained.kernel.network cimport Network, new_network
 from constrained.kernel.nodes cimport ByteDfa, CharClass, Choice, Literal, Reference, Repeat, Sequence, Unordered
 from constrained.kernel.partition cimport ByteSets, sets_of
+from constrained.kernel.program cimport Program, image_of_network
 from constrained.kernel.regions cimport mark_region
 
 cdef class RuleWriter
@@ -39,8 +41,10 @@ cdef class RuleWriter:
     cdef dict loop_rules
     cdef dict sizes
     cdef bint annexes
+    cdef long long counted
     cdef int places_cap
     cdef int* places
+    cdef int _opaque(self, Image image, int origin) except -1
     cdef int _reserve(self, long long leaves) except -1
     cdef int _name_id(self, Rule rule) except -1
     cdef int _rule_of(self, Rule rule) except -1
@@ -59,5 +63,6 @@ cdef class RuleWriter:
     cdef int _words_apart(self, list words, int start, int end, int origin) except -1
     cdef tuple _share_prefixes(self, tuple options, int start, int end, int origin)
     cdef int _repeat(self, Repeat expr, int start, int end, int origin) except -1
+    cdef int _count(self, object count) except -1
     cdef int _unordered(self, Unordered expr, int start, int end, int origin) except -1
     cdef int _size(self, object expr) except -1

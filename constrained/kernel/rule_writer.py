@@ -23,6 +23,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.annexes import Annex, BlockAnnex, LazyAnnex, WordAnnex
     from cython.cimports.constrained.kernel.blocks import Block, block_of_character, block_of_keys, block_of_rows
     from cython.cimports.constrained.kernel.counted_products import CountedProduct
+    from cython.cimports.constrained.kernel.images import Image
     from cython.cimports.constrained.kernel.inlining import Rule, RuleTable
     from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.constrained.kernel.network import Network, new_network
@@ -37,12 +38,14 @@ if cython.compiled:
         Unordered,
     )
     from cython.cimports.constrained.kernel.partition import ByteSets, sets_of
+    from cython.cimports.constrained.kernel.program import Program, image_of_network
     from cython.cimports.constrained.kernel.regions import mark_region
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.annexes import Annex, BlockAnnex, LazyAnnex, WordAnnex
     from constrained.kernel.blocks import Block, block_of_character, block_of_keys, block_of_rows
     from constrained.kernel.counted_products import CountedProduct
+    from constrained.kernel.images import Image
     from constrained.kernel.inlining import Rule, RuleTable
     from constrained.kernel.memory import grow_int
     from constrained.kernel.network import Network, new_network
@@ -57,6 +60,7 @@ else:
         Unordered,
     )
     from constrained.kernel.partition import ByteSets, sets_of
+    from constrained.kernel.program import Program, image_of_network
     from constrained.kernel.regions import mark_region
 
 from constrained.kernel.network import NetworkTooLarge  # noqa: E402 - a Python name in both modes
@@ -110,19 +114,21 @@ class RuleWriter:
                  annexes: cython.bint):
         """``most``: positions, ``largest``: a repetition's count; ``template(ranges)``: a character's automaton.
 
-        ``annexes``: whether large automata may be written apart, where the passes of lowering do not see them.
+        ``annexes``: whether large automata may be written apart, where the passes of lowering do not see them, and
+        images be linked in for rules.
 
         ``kinds``: the numbers of types that are no ``Node``; ``parts_of``: (leaves of its own, parts) of any other.
         """
         self.largest = largest
         self.template = template
         self.net = new_network(most)
-        self.table = RuleTable(rules, kinds, parts_of)
+        self.table = RuleTable(rules, kinds, parts_of, annexes, largest)
         self.waiting = []  # what each rule spells: a Rule, or the body of a loop
         self.waiting_origin = []
         self.loop_rules = {}
         self.sizes = {}
         self.annexes = annexes
+        self.counted = 0
         self.stack = []
 
     # ---- for other kinds of expressions ------------------------------------------------------------------
@@ -159,6 +165,10 @@ class RuleWriter:
         table.choose(root)
         if table.guarded:
             self.annexes = False  # guards look into everything
+            if table.opaque:
+                table = RuleTable(table.rules, table.kinds, table.parts_of, False, self.largest)
+                table.choose(root)
+                self.table = table
         named = table.known[root]
         self._reserve(named.weight)
         self._rule_of(named)
@@ -169,6 +179,10 @@ class RuleWriter:
             if origin < 0:
                 named = expr
                 origin = self._name_id(named)
+                if named.image is not None:
+                    self._opaque(named.image, origin)
+                    done += 1
+                    continue
                 expr = named.expr
             entry = net.add_position(origin)
             last = net.add_position(origin)
@@ -177,6 +191,40 @@ class RuleWriter:
             net.r_high[rule] = net.n
             done += 1
         return net
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _opaque(self, image: Image, origin: cython.int) -> cython.int:
+        """A rule with an image."""
+        part: Program = image.part
+        calls: list = []
+        for call in image.calls:
+            calls.append(self._rule_of(self.table.known[call[0]]))
+        if image.largest > self.counted:
+            self.counted = image.largest
+        return self.net.add_opaque(image, part.n_positions, tuple(calls), origin)
+
+    def wanted(self) -> list:
+        """Names of rules that images are to be made of, callees first; before the network is given back."""
+        named: Rule
+        return [named.name for named in self.table.wanted] if self.annexes else []
+
+    def image_of_root(self, root: str):
+        """The image of the rule that was written, which has been through all passes but that for classes; or None."""
+        table: RuleTable = self.table
+        named: Rule
+        calls: list = []
+        texts: list = []
+        if table.special:
+            return None
+        for name, known in table.known.items():
+            named = known
+            if name != root:
+                texts.append((name, named.expr))
+                if named.image is not None:
+                    calls.append((name, self._rule_of(named)))
+        named = table.known[root]
+        return image_of_network(self.net, root, named.uses > 0, tuple(calls), tuple(texts), self.counted)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -352,8 +400,7 @@ class RuleWriter:
     @cython.exceptval(-1, check=False)
     def _counted_dfa(self, node, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
         block: Block = self._block_of(node.inner)
-        if node.top > self.largest:
-            raise RepeatTooLarge(node.top)
+        self._count(node.top)
         if (node.top + 1) * block.n > self.net.most or (node.top + 2) * (block.edges + block.finals) > 1 << 30:
             raise NetworkTooLarge
         if self.annexes:
@@ -594,8 +641,7 @@ class RuleWriter:
         there: cython.int
         loop: cython.int
         rule: cython.int
-        if expr.minimum > self.largest or (not endless and expr.maximum > self.largest):
-            raise RepeatTooLarge(expr.maximum or expr.minimum)
+        self._count(expr.minimum if endless else expr.maximum)
         least = expr.minimum
         if not endless:
             most = expr.maximum
@@ -647,6 +693,16 @@ class RuleWriter:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
+    def _count(self, count) -> cython.int:
+        """Something counts so far."""
+        if count > self.largest:
+            raise RepeatTooLarge(count)
+        if count > self.counted:
+            self.counted = count
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
     def _unordered(self, expr: Unordered, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
         """A set loop: every item is a rule, and so is the separator."""
         net: Network = self.net
@@ -661,8 +717,7 @@ class RuleWriter:
         least = max(expr.minimum, len(required))
         if 0 <= most < least or (free is None and least > n):
             return 0  # nothing fits: no edge
-        if least > self.largest or most > self.largest:
-            raise RepeatTooLarge(max(least, most))
+        self._count(max(least, most))
         if least == 0:
             net.add_edge(start, 1, 0, 0, end)
         if most == 0 or (n == 0 and free is None):

@@ -6,7 +6,8 @@ costs; what costs more waits in a list that is sorted in when those are done. Ru
 costs, so a set loop takes what it needs as it comes: whatever comes first is cheapest.
 
 The positions of a block (``kernel.blocks``) are as far from where it is left as its states are from an end, so its
-edges are not looked at: when the place behind it is settled, its positions are. Of an annex only the door is known.
+edges are not looked at: when the place behind it is settled, its positions are. Of an annex only the door is known, and
+of a rule with an image its shortest text.
 
 ``find_shortest(net)`` fills ``p_min`` and ``r_min``, with ``FAR`` where there is no way to an end.
 Cost: 20-40 ns a position and edge.
@@ -23,6 +24,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.annexes import Annex
     from cython.cimports.constrained.kernel.arena import Arena
     from cython.cimports.constrained.kernel.blocks import Block
+    from cython.cimports.constrained.kernel.images import Image
     from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.constrained.kernel.network import Network
     from cython.cimports.libc.stdlib import free
@@ -30,6 +32,7 @@ else:
     from constrained.kernel.annexes import Annex
     from constrained.kernel.arena import Arena
     from constrained.kernel.blocks import Block
+    from constrained.kernel.images import Image
     from constrained.kernel.memory import grow_int
     from constrained.kernel.network import Network
 
@@ -491,11 +494,16 @@ class Shortest:
         at: cython.int = 0
         rule: cython.int
         cost: cython.longlong
+        image: Image
         net.p_min[1] = 0
         net.p_min[2] = 0
         for p in range(net.n):
             if net.accept[p]:
                 self._offer(p, 0)
+        for i in range(cython.cast(cython.int, len(net.images))):
+            image = net.images[i]
+            p = net.image_rules[i]
+            self._offer(net.r_start[p], image.shortest)
         while True:
             while at < BUCKETS and self.q_head[at] < 0:
                 at += 1

@@ -173,6 +173,8 @@ def add_root(net: Network) -> int:
         net.add_edge(p, 1, 0, 0, q)
     for i in range(net.n_rules):
         net.accept[net.r_exit[i]] = 1
+    for i in net.image_rules:
+        net.accept[net.r_exit[i]] = 0
     net.accept[q] = 1
     net.root = p
     return p
