@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from constrained.engine.budgets import write_budget
+from constrained.engine.images import keep_image_of
 from constrained.engine.text_until import text_until
 from constrained.engine.utf8 import char_template
 from constrained.errors import GrammarLimitError
@@ -66,8 +67,10 @@ class Writer(RuleWriter):
 
     def __init__(self, rules: RuleSet, limits: Limits,
                  resolve_tokens: Callable[[TokenReference], frozenset[int]],
-                 mark: Callable[[], frozenset[int] | None] = lambda: None, annexes: bool = True) -> None:
+                 mark: Callable[[], frozenset[int] | None], annexes: bool, makes_images: bool = True) -> None:
         named = rules.rules if isinstance(rules.rules, dict) else dict(rules.rules)
+        self.rules = rules
+        self.makes_images = makes_images
         super().__init__(named, KINDS, limits.max_positions, limits.max_repeat, char_template, parts_of,
                          annexes)
         self.resolve_tokens = resolve_tokens
@@ -85,6 +88,13 @@ class Writer(RuleWriter):
         except RepeatTooLarge as error:
             raise GrammarLimitError("max_repeat", self.limits.max_repeat,
                                     f"a repetition counts to {error.args[0]}") from None
+
+    def make_images(self, names: list[str]) -> None:
+        """Lower rules that many grammars have once for all of them."""
+        if self.makes_images:
+            for name in names:
+                writer = Writer(self.rules, self.limits, lambda reference: frozenset(), lambda: None, True, False)
+                keep_image_of(writer, self.rules.rules[name], name)
 
     def other(self, node: Expr, start: int, end: int, origin: int) -> None:
         """Spell ``node`` between two positions."""

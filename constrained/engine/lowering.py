@@ -4,8 +4,6 @@ Nullable rules (each nullable call gets an epsilon beside it, so a call may mean
 rewritten (``left_corner``); wide regions; shortest completions, and with them the removal of everything that cannot be
 completed, bytes no token can spell included; byte classes.
 
-A rule that many grammars have is lowered once, into an image (``kernel.images``), when a second one has it.
-
 Guarantees to the automaton: see ``kernel.automaton``. Raises ``UnsatisfiableGrammarError`` when the root has no text.
 """
 
@@ -14,14 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from constrained.engine.budgets import mark_budgets
-from constrained.engine.build import Writer
+from constrained.engine.build import build_network
 from constrained.engine.guards import check_guards, guard_edges, guard_tables
 from constrained.engine.left_corner import remove_left_recursion
 from constrained.errors import GrammarError, GrammarLimitError, UnsatisfiableGrammarError
 from constrained.grammar.ir import RuleSet, TokenReference
-from constrained.kernel.images import MOST_POSITIONS, keep_image
 from constrained.kernel.network import Network, NetworkTooLarge
-from constrained.kernel.nodes import unshare
 from constrained.kernel.nullable import empty_items, find_nullable
 from constrained.kernel.partition import find_classes
 from constrained.kernel.program import Program
@@ -50,44 +46,18 @@ def lower(
 
     Raises ``GrammarLimitError`` and ``UnsatisfiableGrammarError``.
     """
-    writer = Writer(rules, limits, resolve_tokens, mark, not unspellable)
-    net = writer.build(rules.root)
+    net = build_network(rules, limits, resolve_tokens, mark, not unspellable)
     try:
         try:
-            program = _finish(net, limits, unspellable, budgets)
+            return _finish(net, limits, unspellable, budgets)
         except _SeesAll:
-            net = Writer(rules, limits, resolve_tokens, mark, False).build(rules.root)
+            net = build_network(rules, limits, resolve_tokens, mark, False)
             return _finish(net, limits, unspellable, budgets)
     except NetworkTooLarge:
         raise GrammarLimitError("max_positions", limits.max_positions, "the grammar is too large") from None
     except _SeesAll:  # still: what is lazy cannot be written out
         raise GrammarError("NotFollowedBy or left recursion stands beside an automaton that is built as it is met",
                            hint="of a JSON schema, leave out the multipleOf or format that needs one") from None
-    for name in writer.wanted():
-        _keep_image(rules, name, limits)
-    return program
-
-
-def _keep_image(rules: RuleSet, name: str, limits: Limits) -> None:
-    """Make the image of a rule; one that has none is lowered anew in each grammar."""
-    writer = Writer(rules, limits, lambda reference: frozenset())
-    image = None
-    try:
-        net = writer.build(name)
-        find_nullable(net)
-        if not empty_items(net) and not net.guard_dfas and make_starts(net):
-            add_root(net)
-            find_regions(net)
-            find_shortest(net)
-            drop_dead(net)
-            image = writer.image_of_root(name)
-        net.give_back()
-    except (GrammarLimitError, NetworkTooLarge):
-        pass
-    if image is None or image.positions > MOST_POSITIONS:
-        unshare(rules.rules[name])
-    else:
-        keep_image(rules.rules[name], image)
 
 
 class _SeesAll(Exception):

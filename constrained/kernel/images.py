@@ -7,8 +7,8 @@ and the rules it calls beside itself (``calls``) have images of their own, made 
 a rule is *opaque*: one position without edges, of which the passes know only whether the rule may be empty and its
 shortest text; ``Program`` links the image in behind all other positions.
 
-An image is made of a node that was marked by ``nodes.share`` when a second grammar has it, and holds in every grammar in
-which the names it refers to have the same texts. They are kept for the process, up to ``KEPT_POSITIONS`` positions.
+An image is made of a node that was marked by ``nodes.share`` when the first grammar has it, and holds in every grammar
+in which the names it refers to have the same texts. They are kept for the process, up to ``KEPT_POSITIONS`` positions.
 Cost: 2 ns a position and edge to link one.
 """
 

@@ -199,7 +199,7 @@ class RuleTable:
                 rule.inline = not (self.guarded and (
                     (rule.graph and rule.uses > 1)
                     or (rule.loops and not rule.calls and self._may_be_called(rule))))
-            if rule.wanted and (rule.is_head or rule.counts or total > INLINE_SIZE):  # else too small to be called
+            if rule.wanted:
                 self.wanted.append(rule)
         self.opaque.reverse()
         for rule in finished:
@@ -212,20 +212,25 @@ class RuleTable:
         """Read the text of a rule, or what there is instead."""
         node: Node
         image: Image
-        if isinstance(rule.expr, Node):
-            node = rule.expr
-            if node.shared == 1:
-                node.shared = 2
-            elif node.shared == 2 and self.images:
-                image = image_of(node)
-                if image is None:
-                    rule.wanted = True
-                elif image.largest <= self.largest and image.fits(rule.name, self.rules):
-                    rule.image = image
-                    for call in image.calls:
-                        self._call(rule, call[0])
-                    return 0
-        return self._weigh(rule)
+        if not self.images or not isinstance(rule.expr, Node):
+            return self._weigh(rule)
+        node = rule.expr
+        if node.shared != 1:
+            return self._weigh(rule)
+        image = image_of(node)
+        if image is not None:
+            if image.largest <= self.largest and image.fits(rule.name, self.rules):
+                rule.image = image
+                for call in image.calls:
+                    self._call(rule, call[0])
+                return 0
+            return self._weigh(rule)
+        rule.wanted = True
+        self._weigh(rule)
+        if not rule.counts and rule.weight + len(rule.calls) <= INLINE_SIZE:
+            rule.wanted = False  # too small to be called
+            node.shared = 3
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)

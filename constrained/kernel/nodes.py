@@ -27,8 +27,8 @@ class Node:
 
 
 def share(node) -> None:
-    """Let a sequence, choice or repetition be lowered once for all grammars that have it as a rule's text, from the
-    second one on (``kernel.images``). For nodes that are kept for the process.
+    """Let a sequence, choice or repetition be lowered once for all grammars that have it as a rule's text
+    (``kernel.images``). For nodes that are kept for the process.
     """
     held: Node
     if isinstance(node, Node):

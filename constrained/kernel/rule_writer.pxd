@@ -44,6 +44,7 @@ cdef class RuleWriter:
     cdef long long counted
     cdef int places_cap
     cdef int* places
+    cdef RuleTable _choose_again(self, str root)
     cdef int _opaque(self, Image image, int origin) except -1
     cdef int _reserve(self, long long leaves) except -1
     cdef int _name_id(self, Rule rule) except -1

@@ -131,6 +131,9 @@ class RuleWriter:
         self.counted = 0
         self.stack = []
 
+    def make_images(self, names: list) -> None:
+        """Make images of rules, of callees first."""
+
     # ---- for other kinds of expressions ------------------------------------------------------------------
 
     def other(self, node, start: cython.int, end: cython.int, origin: cython.int) -> None:
@@ -166,9 +169,10 @@ class RuleWriter:
         if table.guarded:
             self.annexes = False  # guards look into everything
             if table.opaque:
-                table = RuleTable(table.rules, table.kinds, table.parts_of, False, self.largest)
-                table.choose(root)
-                self.table = table
+                table = self._choose_again(root)
+        elif table.wanted:
+            self.make_images([named.name for named in table.wanted])
+            table = self._choose_again(root)
         named = table.known[root]
         self._reserve(named.weight)
         self._rule_of(named)
@@ -204,10 +208,12 @@ class RuleWriter:
             self.counted = image.largest
         return self.net.add_opaque(image, part.n_positions, tuple(calls), origin)
 
-    def wanted(self) -> list:
-        """Names of rules that images are to be made of, callees first; before the network is given back."""
-        named: Rule
-        return [named.name for named in self.table.wanted] if self.annexes else []
+    @cython.cfunc
+    def _choose_again(self, root: str) -> RuleTable:
+        table: RuleTable = self.table
+        self.table = RuleTable(table.rules, table.kinds, table.parts_of, self.annexes, self.largest)
+        self.table.choose(root)
+        return self.table
 
     def image_of_root(self, root: str):
         """The image of the rule that was written, which has been through all passes but that for classes; or None."""

@@ -29,6 +29,7 @@ cdef class Tables:
     cdef object max_repeat
     cdef Py_ssize_t most_alternatives
     cdef dict kept
+    cdef dict values
     cdef readonly tuple brackets
     cdef readonly tuple square
     cdef tuple _bracket(self, bytes left, bytes right)
@@ -62,6 +63,7 @@ cdef class Rules:
     cdef object of_type(self, str name)
     cdef str rule_name(self, str pointer)
     cdef object any_value(self)
+    cdef object _begin_values(self)
     cdef object any_object(self)
     cdef object any_array(self)
     cdef object items_of(self, object item, object least, object most)
