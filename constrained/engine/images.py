@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from constrained.errors import GrammarLimitError
+from constrained.grammar.ir import Expr
 from constrained.kernel.images import MOST_POSITIONS, keep_image
 from constrained.kernel.network import NetworkTooLarge
-from constrained.kernel.nodes import Node, unshare
+from constrained.kernel.nodes import unshare
 from constrained.kernel.nullable import empty_items, find_nullable
 from constrained.kernel.pruning import drop_dead
 from constrained.kernel.regions import find_regions
@@ -16,7 +17,7 @@ from constrained.kernel.starts import add_root, make_starts
 __all__ = ["keep_image_of"]
 
 
-def keep_image_of(writer: RuleWriter, text: Node, name: str) -> None:
+def keep_image_of(writer: RuleWriter, text: Expr, name: str) -> None:
     """Make and keep the image of a rule by its name. One that has none is lowered anew in each grammar."""
     image = None
     try:

@@ -1,5 +1,8 @@
 """Grammar to ``Program``: the passes of ``kernel.network`` in order, where the automaton's guarantees are made.
 
+``kernel.passes`` runs them where nothing special is in the grammar; here they are for guards, budgets, left recursion
+and vocabularies that lack bytes.
+
 Nullable rules (each nullable call gets an epsilon beside it, so a call may mean "at least one byte"); left recursion
 rewritten (``left_corner``); wide regions; shortest completions, and with them the removal of everything that cannot be
 completed, bytes no token can spell included; byte classes.
@@ -20,6 +23,7 @@ from constrained.grammar.ir import RuleSet, TokenReference
 from constrained.kernel.network import Network, NetworkTooLarge
 from constrained.kernel.nullable import empty_items, find_nullable
 from constrained.kernel.partition import find_classes
+from constrained.kernel.passes import EMPTY_ITEMS, IMPOSSIBLE, plain_program
 from constrained.kernel.program import Program
 from constrained.kernel.pruning import drop_bytes, drop_dead, is_possible
 from constrained.kernel.regions import find_regions
@@ -65,17 +69,19 @@ class _SeesAll(Exception):
 
 
 def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: bool) -> Program:
-    if unspellable:
-        drop_bytes(net, unspellable)
-    find_nullable(net)
-    if empty_items(net):
-        raise GrammarError("an item of a group in any order can be empty",
-                           hint="make the item non-empty and leave it out of `required` instead")
-    if net.guard_dfas:
-        if net.has_annex():
-            raise _SeesAll
-        check_guards(net)
-    if not make_starts(net):
+    if not unspellable and not net.guard_dfas and not net.budgets:
+        found = plain_program(net)
+        if isinstance(found, Program):
+            net.give_back()
+            return found
+        if found == EMPTY_ITEMS:
+            raise _empty_items()
+        if found == IMPOSSIBLE:
+            raise _impossible(False)
+        has_starts = False
+    else:
+        has_starts = _begin(net, unspellable)
+    if not has_starts:
         if net.has_annex():
             raise _SeesAll
         remove_left_recursion(net, limits)
@@ -86,11 +92,7 @@ def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: 
     find_regions(net)  # may split positions
     find_shortest(net)
     if not is_possible(net):
-        raise UnsatisfiableGrammarError(
-            "no text fits the grammar" + (" with the bytes this vocabulary can spell" if unspellable else ""),
-            hint="a rule that only refers to itself, an empty character class or a character without a token "
-                 "makes everything that needs it impossible",
-        )
+        raise _impossible(bool(unspellable))
     drop_dead(net)
     find_classes(net, guard_edges(net.guard_dfas))
     if net.budgets and budgets:
@@ -108,3 +110,30 @@ def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: 
                                             hint="see what stands behind each NotFollowedBy")
         program.begin_guards(guards)
     return program
+
+
+def _begin(net: Network, unspellable: frozenset[int]) -> bool:
+    """The passes up to where each rule begins; False: there is left recursion."""
+    if unspellable:
+        drop_bytes(net, unspellable)
+    find_nullable(net)
+    if empty_items(net):
+        raise _empty_items()
+    if net.guard_dfas:
+        if net.has_annex():
+            raise _SeesAll
+        check_guards(net)
+    return make_starts(net)
+
+
+def _empty_items() -> GrammarError:
+    return GrammarError("an item of a group in any order can be empty",
+                        hint="make the item non-empty and leave it out of `required` instead")
+
+
+def _impossible(by_vocabulary: bool) -> UnsatisfiableGrammarError:
+    return UnsatisfiableGrammarError(
+        "no text fits the grammar" + (" with the bytes this vocabulary can spell" if by_vocabulary else ""),
+        hint="a rule that only refers to itself, an empty character class or a character without a token "
+             "makes everything that needs it impossible",
+    )

@@ -6,7 +6,7 @@ only what was made before them, so there are no cycles. What may nest deeply is 
 recurse.
 
 ``block`` is what ``kernel.blocks`` has made of a byte automaton or a class of characters; it stays with the node.
-``shared`` says that a node is the text of a rule in many grammars (``share``), and what ``kernel.inlining`` knows of it.
+``shared``: 1 if a node is the text of a rule in many grammars (``share``), 3 if it is lowered like any other one.
 """
 
 from __future__ import annotations

@@ -21,7 +21,9 @@ else:
     from constrained.kernel.network import Network
 
 
-def find_nullable(net: Network) -> None:
+@cython.ccall
+@cython.exceptval(-1, check=False)
+def find_nullable(net: Network) -> cython.int:
     """Fill ``r_nullable``; give each nullable call an epsilon beside it, and each nullable round a way round."""
     p: cython.int
     e: cython.int
@@ -113,14 +115,14 @@ def find_nullable(net: Network) -> None:
                 bl_head[rule] = waiting
                 waiting += 1
     if not any_found:
-        return
+        return 0
     for p in range(net.n):
         e = net.head[4 * p + 2]
         while e >= 0:
             if net.r_nullable[net.e_a[e]]:
                 net.add_edge(p, 1, 0, 0, net.e_to[e])
             e = net.e_next[e]
-    _nullable_loops(net)
+    return _nullable_loops(net)
 
 
 @cython.cfunc
@@ -157,7 +159,9 @@ def _nullable_loops(net: Network) -> cython.int:
     return 0
 
 
-def empty_items(net: Network) -> bool:
+@cython.ccall
+@cython.exceptval(-1, check=False)
+def empty_items(net: Network) -> cython.bint:
     """Whether an item of a set loop has the empty text; sets ``l_bare`` where the separator has."""
     k: cython.int
     i: cython.int

@@ -12,10 +12,13 @@ cdef int SPLINTER
 cdef int MANY
 cdef long long FAR
 cdef int KNOWN_PARTITIONS
+cdef int KNOWN_LABELS
+cdef int MOST_SETS
 cdef int FIRST_TABLE
 cdef int KEPT
 cdef ByteSets sets_of(Network net)
 cdef int collect(Network net, ByteSets sets) except -1
+cpdef int find_classes(Network net, list more) except -1
 
 @cython.final
 cdef class Partition:
@@ -58,4 +61,6 @@ cdef class ByteSets:
     cdef int _rehash(self) except -1
     cdef int _split(self) except -1
     cdef Partition partition(self)
+    cdef bytes _labels(self)
+    cdef int fill_classes(self, Network net) except -1
     cdef Partition region_partition(self)

@@ -39,6 +39,10 @@ thousand keys may begin at one position."""
 FAR = cython.declare(cython.longlong, 1 << 60)
 KNOWN_PARTITIONS = cython.declare(cython.int, 1024)
 """Partitions of regions that a process keeps (1.5 kB each)."""
+KNOWN_LABELS = cython.declare(cython.int, 512)
+"""Refinements by collections of sets that a process keeps,"""
+MOST_SETS = cython.declare(cython.int, 64)
+"""of so many sets at most (up to 2.5 kB each)."""
 
 FIRST_TABLE = cython.declare(cython.int, 64)
 KEPT = cython.declare(cython.int, 8)
@@ -46,6 +50,8 @@ KEPT = cython.declare(cython.int, 8)
 
 _known: dict = {}
 """Sets -> ``Partition``. Emptied when it is full."""
+_labelled: dict = {}
+"""Sets -> a number for each byte. Emptied when it is full."""
 _spare: list = []
 
 
@@ -543,6 +549,71 @@ class ByteSets:
         return found
 
     @cython.cfunc
+    def _labels(self) -> bytes:
+        """A number for each byte, the same for bytes that are in the same sets. Most grammars have the sets of a few
+        shared rules and nothing else but single bytes, so it is kept for the process.
+        """
+        key: object = None
+        found: object = None
+        alone = cython.declare(cython.uint[8])
+        b: cython.int
+        k: cython.int
+        n: cython.int
+        one: cython.uint
+        if 0 < self.n_sets <= MOST_SETS:
+            if cython.compiled:
+                key = cython.cast(cython.p_char, self.sets)[:32 * cython.cast(cython.Py_ssize_t, self.n_sets)]
+            else:
+                key = tuple(self.sets[:8 * self.n_sets])
+            found = _labelled.get(key)
+            if found is not None:
+                return found
+        for k in range(8):
+            alone[k] = self.alone[k]
+            self.alone[k] = 0
+        n = self._split()
+        for k in range(8):
+            self.alone[k] = alone[k]
+        labels: bytearray = bytearray(256)
+        for k in range(n):
+            for b in range(256):
+                one = self.classes[8 * k + (b >> 5)]
+                if (one >> (b & 31)) & 1:
+                    labels[b] = k
+        found = bytes(labels)
+        if key is not None:
+            if len(_labelled) >= KNOWN_LABELS:
+                _labelled.clear()
+            _labelled[key] = found
+        return found
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def fill_classes(self, net: Network) -> cython.int:
+        """The partition of a whole network, classes numbered by their first bytes."""
+        labels: bytes = self._labels()
+        text: cython.p_const_uchar = labels
+        moved = cython.declare(cython.int[256])
+        n: cython.int = 0
+        b: cython.int
+        k: cython.int
+        for b in range(256):
+            moved[b] = -1
+        for b in range(256):
+            k = moved[text[b]]
+            if (self.alone[b >> 5] >> (b & 31)) & 1:
+                k = -1
+            elif k < 0:
+                moved[text[b]] = n
+            if k < 0:
+                k = n
+                n += 1
+                net.class_byte[k] = b
+            net.byte_class[b] = k
+        net.n_classes = n
+        return n
+
+    @cython.cfunc
     def region_partition(self) -> Partition:
         """``partition``, kept for the process: most regions of most grammars are copies of a few."""
         found: Partition
@@ -575,28 +646,24 @@ def sets_of(net: Network) -> ByteSets:
     return sets
 
 
-def find_classes(net: Network, more: list) -> int:
+@cython.ccall
+@cython.exceptval(-1, check=False)
+def find_classes(net: Network, more: list) -> cython.int:
     """A partition of the bytes that no position can tell apart, into ``net``; how many classes it has.
 
     Bytes that lead nowhere in a block of the network count too, so it may be finer than it need be.
     ``more``: rows of (first, last, to) that must not fall together either.
     """
     sets: ByteSets = sets_of(net)
-    found: Partition
     image: Image
-    b: cython.int
     for row in more:
         sets.take_row(row)
     collect(net, sets)
     for image in net.images:
         sets.take_sets(image.alone, image.sets, image.n_sets)
-    found = sets.partition()
+    sets.fill_classes(net)
     sets.end()
-    net.n_classes = found.n_classes
-    for b in range(255, -1, -1):
-        net.byte_class[b] = found.cls[b]
-        net.class_byte[found.cls[b]] = b
-    return found.n_classes
+    return net.n_classes
 
 
 @cython.cfunc

@@ -59,12 +59,16 @@ def drop_bytes(net: Network, unspellable) -> None:
             e = q
 
 
-def is_possible(net: Network) -> bool:
+@cython.ccall
+@cython.exceptval(-1, check=False)
+def is_possible(net: Network) -> cython.bint:
     """Whether any text fits."""
     return net.p_min[net.root] < FAR
 
 
-def drop_dead(net: Network) -> None:
+@cython.ccall
+@cython.exceptval(-1, check=False)
+def drop_dead(net: Network) -> cython.int:
     """Remove every edge into what cannot be completed: afterwards no reachable state is a dead end."""
     p: cython.int
     e: cython.int
@@ -79,7 +83,7 @@ def drop_dead(net: Network) -> None:
             whole = False
             break
     if whole and all(net.token_sets):
-        return
+        return 0
     for p in range(net.n):
         if net.p_min[p] >= FAR:
             net.loop_at[p] = -1
@@ -90,6 +94,7 @@ def drop_dead(net: Network) -> None:
                     _drop_dead_of(net, 4 * p + k)
                     break
                 e = net.e_next[e]
+    return 0
 
 
 @cython.cfunc

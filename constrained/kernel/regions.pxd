@@ -13,6 +13,7 @@ cdef int MAX_BODY
 cdef int KEPT
 cdef int KEPT_POSITIONS
 cdef int mark_region(Block block) except -1
+cpdef int find_regions(Network net) except -1
 
 @cython.final
 cdef class Regions:

@@ -51,7 +51,9 @@ KEPT_POSITIONS = cython.declare(cython.int, 50_000)
 _spare: list = []
 
 
-def find_regions(net: Network) -> None:
+@cython.ccall
+@cython.exceptval(-1, check=False)
+def find_regions(net: Network) -> cython.int:
     """Fill the regions of ``net``. May split positions."""
     work: Regions
     try:
@@ -60,7 +62,7 @@ def find_regions(net: Network) -> None:
         work = Regions()
     work.begin(net)
     work.find()
-    work.end()
+    return work.end()
 
 
 @cython.cfunc

@@ -13,6 +13,7 @@ cdef int BUCKETS
 cdef int NO_END
 cdef int KEPT
 cdef Py_ssize_t KEPT_INTS
+cpdef int find_shortest(Network net) except -1
 
 @cython.final
 cdef class Shortest:
@@ -25,10 +26,9 @@ cdef class Shortest:
     cdef int away_cap
     cdef long long q_base
     cdef int* into
-    cdef int* into_e
-    cdef int* into_p
+    cdef int* into_next
+    cdef int* into_from
     cdef int* done
-    cdef int* fill
     cdef int* start_head
     cdef int* start_next
     cdef int* after_head

@@ -48,7 +48,9 @@ KEPT_INTS = cython.declare(cython.Py_ssize_t, 1_000_000)
 _spare: list = []
 
 
-def find_shortest(net: Network) -> None:
+@cython.ccall
+@cython.exceptval(-1, check=False)
+def find_shortest(net: Network) -> cython.int:
     """See the module docstring."""
     work: Shortest
     try:
@@ -57,7 +59,7 @@ def find_shortest(net: Network) -> None:
         work = Shortest()
     work.begin(net)
     work.run()
-    work.end()
+    return work.end()
 
 
 @cython.final
@@ -102,10 +104,9 @@ class Shortest:
         self.q_base = 0
         self.q_late = 0
         self.q_used = 0
-        room.reserve(6 * n + 4 + 5 * edges + 3 * rules + 5 * loops + 3 * needs + BUCKETS + net.n_spans, 23)
+        room.reserve(5 * n + 5 * edges + 3 * rules + 5 * loops + 3 * needs + BUCKETS + net.n_spans, 22)
         self.total = room.longs(loops)
-        self.into = room.ints(n + 2)
-        self.fill = room.ints(n + 2)
+        self.into = room.ints(n)
         self.done = room.ints(n)
         self.start_head = room.ints(n)
         self.after_head = room.ints(n)
@@ -121,8 +122,8 @@ class Shortest:
         self.need_item = room.ints(needs)
         self.q_head = room.ints(BUCKETS)
         self.span_next = room.ints(net.n_spans)
-        self.into_e = room.ints(edges)
-        self.into_p = room.ints(edges)
+        self.into_next = room.ints(edges)
+        self.into_from = room.ints(edges)
         self.call_next = room.ints(edges)
         self.call_from = room.ints(edges)
         self.call_to = room.ints(edges)
@@ -145,7 +146,7 @@ class Shortest:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _turn_edges(self) -> cython.int:
-        """The edges by their targets: ``into_e[into[p]:into[p + 1]]`` is 4 * edge + list, ``into_p`` its source.
+        """The edges by their targets: from ``into[p]`` on by ``into_next``; ``into_from`` is 4 * source + list.
 
         Those within spans are left out.
         """
@@ -155,18 +156,16 @@ class Shortest:
         e: cython.int
         i: cython.int
         k: cython.int
-        at: cython.int
+        to: cython.int
         last: cython.int
         calls: cython.int = 0
         for p in range(n):
-            self.into[p] = 0
+            self.into[p] = -1
             net.p_min[p] = FAR
             self.done[p] = 0
             self.start_head[p] = -1
             self.after_head[p] = -1
             self.span_head[p] = -1
-        self.into[n] = 0
-        self.into[n + 1] = 0
         for i in range(net.n_rules):
             net.r_min[i] = FAR
             self.call_head[i] = -1
@@ -174,33 +173,16 @@ class Shortest:
         for i in range(net.n_spans + 1):
             last = net.sp_base[i] if i < net.n_spans else n
             while p < last:
-                for k in range(4 * p, 4 * p + 4):
-                    e = net.head[k]
-                    while e >= 0:
-                        self.into[net.e_to[e] + 1] += 1
-                        e = net.e_next[e]
-                p += 1
-            if i < net.n_spans:
-                p += net.sp_size[i]
-                self.span_next[i] = self.span_head[net.sp_end[i]]
-                self.span_head[net.sp_end[i]] = i
-        for p in range(n):
-            self.into[p + 1] += self.into[p]
-            self.fill[p] = self.into[p]
-        p = 0
-        for i in range(net.n_spans + 1):
-            last = net.sp_base[i] if i < net.n_spans else n
-            while p < last:
                 for k in range(4):
                     e = net.head[4 * p + k]
                     while e >= 0:
-                        at = self.fill[net.e_to[e]]
-                        self.fill[net.e_to[e]] = at + 1
-                        self.into_e[at] = 4 * e + k
-                        self.into_p[at] = p
+                        to = net.e_to[e]
+                        self.into_from[e] = 4 * p + k
+                        self.into_next[e] = self.into[to]
+                        self.into[to] = e
                         if k == 2:  # by the rules that are called, too
                             self.call_from[calls] = p
-                            self.call_to[calls] = net.e_to[e]
+                            self.call_to[calls] = to
                             self.call_next[calls] = self.call_head[net.e_a[e]]
                             self.call_head[net.e_a[e]] = calls
                             calls += 1
@@ -208,6 +190,8 @@ class Shortest:
                 p += 1
             if i < net.n_spans:
                 p += net.sp_size[i]
+                self.span_next[i] = self.span_head[net.sp_end[i]]
+                self.span_head[net.sp_end[i]] = i
         return 0
 
     @cython.cfunc
@@ -427,7 +411,7 @@ class Shortest:
         net: Network = self.net
         if net.head[4 * p] < 0 and net.head[4 * p + 1] < 0:
             return 0
-        if self.into[p] < self.into[p + 1] or self.start_head[p] >= 0 or self.after_head[p] >= 0:
+        if self.into[p] >= 0 or self.start_head[p] >= 0 or self.after_head[p] >= 0:
             return self._offer(p, cost)
         net.p_min[p] = cost if cost < FAR else FAR - 1
         self.done[p] = 1
@@ -492,6 +476,7 @@ class Shortest:
         i: cython.int
         k: cython.int
         at: cython.int = 0
+        after: cython.int
         rule: cython.int
         cost: cython.longlong
         image: Image
@@ -520,12 +505,14 @@ class Shortest:
             if self.done[p] or net.p_min[p] != cost:
                 continue
             self.done[p] = 1
-            for i in range(self.into[p], self.into[p + 1]):
-                q = self.into_p[i]
+            after = self.into[p]
+            while after >= 0:
+                e = after
+                after = self.into_next[e]
+                q = self.into_from[e] >> 2
                 if self.done[q]:
                     continue
-                k = self.into_e[i] & 3
-                e = self.into_e[i] >> 2
+                k = self.into_from[e] & 3
                 if k == 0:
                     self._offer(q, cost + 1)
                 elif k == 1:
@@ -553,6 +540,6 @@ class Shortest:
 
 _COUNTERS = "n_needs q_base q_late q_used q_cap away_cap".split()
 _POINTERS = """
-into into_e into_p done fill start_head start_next after_head after_next call_head call_next call_from call_to
+into into_next into_from done start_head start_next after_head after_next call_head call_next call_from call_to
 need_head need_next need_loop need_item lacking wanting q_head q_pos q_next total span_head span_next away
 """.split()

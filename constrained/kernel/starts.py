@@ -23,7 +23,9 @@ else:
     from constrained.kernel.network import Network
 
 
-def make_starts(net: Network) -> bool:
+@cython.ccall
+@cython.exceptval(-1, check=False)
+def make_starts(net: Network) -> cython.bint:
     """A start position for each rule, and ``r_order``: callers at the left first. False: there is left recursion.
 
     A start has the edges of what the entry reaches by epsilon and never accepts: calls consume at least one byte.
@@ -163,7 +165,9 @@ def _sort_rules(net: Network, graph: cython.p_int, graph_at: cython.p_int) -> cy
     return 1
 
 
-def add_root(net: Network) -> int:
+@cython.ccall
+@cython.exceptval(-1, check=False)
+def add_root(net: Network) -> cython.int:
     """The position at which a text begins: rule 0, and then the end."""
     p: cython.int = net.add_position(-1)
     q: cython.int = net.add_position(-1)

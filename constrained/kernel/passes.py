@@ -1,0 +1,54 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""The passes of lowering over a network without guards and budgets, in one go: most grammars are of that kind.
+
+``engine.lowering`` calls the same passes one by one where more is to be seen to, and words the errors.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.constrained.kernel.network import Network
+    from cython.cimports.constrained.kernel.nullable import empty_items, find_nullable
+    from cython.cimports.constrained.kernel.partition import find_classes
+    from cython.cimports.constrained.kernel.program import Program
+    from cython.cimports.constrained.kernel.pruning import drop_dead, is_possible
+    from cython.cimports.constrained.kernel.regions import find_regions
+    from cython.cimports.constrained.kernel.shortest import find_shortest
+    from cython.cimports.constrained.kernel.starts import add_root, make_starts
+else:
+    from constrained.kernel.network import Network
+    from constrained.kernel.nullable import empty_items, find_nullable
+    from constrained.kernel.partition import find_classes
+    from constrained.kernel.program import Program
+    from constrained.kernel.pruning import drop_dead, is_possible
+    from constrained.kernel.regions import find_regions
+    from constrained.kernel.shortest import find_shortest
+    from constrained.kernel.starts import add_root, make_starts
+
+EMPTY_ITEMS: int = 1
+LEFT_RECURSION: int = 2
+IMPOSSIBLE: int = 3
+
+
+def plain_program(net: Network):
+    """The program of a network without guards and budgets, or what is in its way: ``EMPTY_ITEMS``, ``LEFT_RECURSION``
+    (no rule has a start yet) or ``IMPOSSIBLE``.
+    """
+    find_nullable(net)
+    if empty_items(net):
+        return 1
+    if not make_starts(net):
+        return 2
+    add_root(net)
+    find_regions(net)  # may split positions
+    find_shortest(net)
+    if not is_possible(net):
+        return 3
+    drop_dead(net)
+    find_classes(net, [])
+    return Program(net)
