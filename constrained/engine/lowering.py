@@ -71,7 +71,7 @@ class _SeesAll(Exception):
 def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: bool) -> Program:
     if not unspellable and not net.guard_dfas and not net.budgets:
         found = plain_program(net)
-        if isinstance(found, Program):
+        if not isinstance(found, int):
             net.give_back()
             return found
         if found == EMPTY_ITEMS:
