@@ -203,6 +203,26 @@ def _format_lengths(name: str) -> tuple[int, int | None]:
     return LENGTHS.get(name, (0, None))
 
 
+@lru_cache(maxsize=1024)
+def _beside(one: Language, other: Language, limits: Limits) -> Language:
+    """The strings of both; the names of cells are made of the same beginnings. Raises GrammarLimitError."""
+    return Language("both", None, automata.intersection(one.dfa(limits), other.dfa(limits), limits))
+
+
+def _common(languages: tuple[Language, ...], limits: Limits) -> Dfa:
+    """The strings of all of these (one or more). Raises GrammarLimitError."""
+    found = languages[0]
+    for one in languages[1:]:
+        found = _beside(found, one, limits)
+    return found.dfa(limits)
+
+
+@lru_cache(maxsize=1024)
+def _is_endless(languages: tuple[Language, ...], limits: Limits) -> bool:
+    dfa = automata.trimmed(_common(languages, limits))
+    return bool(dfa.accepting) and automata.topological_order(dfa) is None
+
+
 @dataclass(slots=True, unsafe_hash=True)
 class StringShape:
     """The strings of ``minimum`` to ``maximum`` code points in all ``languages`` but ``excluded``.
@@ -319,13 +339,20 @@ class StringShape:
             return not self.values
         if self.maximum is not None and self.minimum > self.maximum:
             return True
+        if self._is_endless(limits):
+            return False
         return bool(self.languages or self.excluded) and _is_empty(self, limits)
+
+    def _is_endless(self, limits: Limits) -> bool:
+        """Whether it is plain that there is no end of members, so that those left out do not count."""
+        return self.minimum == 0 and self.maximum is None and self.values is None and (
+            not self.languages or _is_endless(self.languages, limits))
 
     def enumerated(self, most: int, limits: Limits = _DEFAULT_LIMITS) -> tuple[str, ...] | None:
         """All members if they are at most ``most``, shorter ones first; else None. May build an automaton."""
         if self.values is not None:
             return self.values if len(self.values) <= most else None
-        if not self.languages and (self.maximum is None or self.maximum > 0):
+        if (not self.languages and (self.maximum is None or self.maximum > 0)) or self._is_endless(limits):
             return None
         found = automata.enumerated(self.dfa(limits), most)
         return None if found is None else tuple(found)
@@ -334,10 +361,7 @@ class StringShape:
         """All of it as one automaton. Raises GrammarLimitError."""
         if self.values is not None:
             return automata.of_texts([text for text in self.values if not _has_surrogate(text)])
-        found: Dfa | None = None
-        for one in self.languages:
-            more = one.dfa(limits)
-            found = more if found is None else automata.intersection(found, more, limits)
+        found = _common(self.languages, limits) if self.languages else None
         if self.minimum > 0 or self.maximum is not None:
             lengths = automata.of_lengths(self.minimum, self.maximum, limits)
             found = lengths if found is None else automata.intersection(found, lengths, limits)

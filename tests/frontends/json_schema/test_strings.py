@@ -219,6 +219,17 @@ def test_limits_and_bad_patterns() -> None:
     assert left.intersect(left.complement()[0]) is None
 
 
+def test_strings_of_patterns_that_exclude_each_other() -> None:
+    ends = StringShape.from_pattern("b$").intersect(StringShape.from_pattern("1$"))
+    assert ends is not None and ends.is_empty() and ends.enumerated(5) == ()
+    endless = StringShape.from_pattern("b").intersect(StringShape.from_pattern("1"))
+    assert endless is not None
+    for shape in (endless, endless.exclude_values(["b1", "1b"])):
+        assert not shape.is_empty() and shape.enumerated(5) is None
+    few = StringShape.from_pattern("^[ab]$").intersect(StringShape.from_pattern("[bc]"))
+    assert few is not None and few.enumerated(5) == ("b",) and few.exclude_values(["b"]).is_empty()
+
+
 def test_a_pattern_that_counts_itself_beside_lengths() -> None:
     """Its automaton has a state for each length already: with a length of the schema's that is not squared."""
     shape = StringShape(2, 200).intersect(StringShape.from_pattern("^(?!aws:.*).{0,256}$"))
