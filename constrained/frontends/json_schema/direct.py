@@ -363,15 +363,13 @@ class Writer(Rules):
             else:
                 found.arrays.append((branch, place))
         if contents:
-            if said != EVERY:
-                found.content = (which, tuple(contents), said)
-                found.texts = self.tables.texts(found.content, {"type": schema["type"], which: scalars})
-            elif len(contents) == 1:
+            if said == EVERY and len(contents) == 1:
                 found.content = contents[0]
                 found.texts = self.tables.texts(found.content, scalars[0])
             else:
-                found.content = (which, tuple(contents))
-                found.texts = self.tables.texts_of_all(found.content, which, contents, scalars)
+                found.content = (which, tuple(contents), said)
+                found.texts = self.tables.texts_of_all(
+                    found.content, which, contents, scalars, said, schema.get("type"))
             if found.texts is None or found.texts.nothing:
                 return None
             if (found.texts.objects and found.objects) or (found.texts.arrays and found.arrays):

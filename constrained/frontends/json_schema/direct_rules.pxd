@@ -35,8 +35,8 @@ cdef class Tables:
     cdef tuple _bracket(self, bytes left, bytes right)
     cdef object enclosed(self, tuple brackets, object inside, bint may_be_empty)
     cdef Texts texts(self, tuple content, dict schema)
-    cdef Texts texts_of_all(self, tuple content, str which, list contents, list schemas)
-    cdef Texts beside(self, list contents, list schemas)
+    cdef Texts texts_of_all(self, tuple content, str which, list contents, list schemas, int types, object said)
+    cdef Texts beside(self, list contents, list schemas, int types)
 
 cdef class Rules:
     cdef Tables tables

@@ -29,7 +29,15 @@ if cython.compiled:
         reference,
         sequence,
     )
-    from cython.cimports.constrained.frontends.json_schema.direct_reading import BOOLEAN, INTEGER, NULL, NUMBER, STRING
+    from cython.cimports.constrained.frontends.json_schema.direct_reading import (
+        ARRAY,
+        BOOLEAN,
+        INTEGER,
+        NULL,
+        NUMBER,
+        OBJECT,
+        STRING,
+    )
     from cython.cimports.constrained.kernel.nodes import Literal, Repeat, Sequence, Unordered
 else:
     from constrained.frontends.json_schema.direct_nodes import (
@@ -42,7 +50,15 @@ else:
         reference,
         sequence,
     )
-    from constrained.frontends.json_schema.direct_reading import BOOLEAN, INTEGER, NULL, NUMBER, STRING
+    from constrained.frontends.json_schema.direct_reading import (
+        ARRAY,
+        BOOLEAN,
+        INTEGER,
+        NULL,
+        NUMBER,
+        OBJECT,
+        STRING,
+    )
     from constrained.kernel.nodes import Literal, Repeat, Sequence, Unordered
 
 from constrained.frontends.json_schema.direct_nodes import in_order  # noqa: E402 - a Python name in both modes
@@ -153,46 +169,57 @@ class Tables:
         return found
 
     @cython.cfunc
-    def texts_of_all(self, content: tuple, which: str, contents: list, schemas: list) -> Texts:
-        """The texts of alternatives, ``content`` together; None: they are not plain."""
+    def texts_of_all(self, content: tuple, which: str, contents: list, schemas: list, types: cython.int, said) -> Texts:
+        """The texts of alternatives of some types, ``said`` so, ``content`` together; None: they are not plain."""
         found = self.kept.get(content, self)
         if found is self:
-            found = self.beside(contents, schemas)
+            found = self.beside(contents, schemas, types)
             if found is None:
-                return self.texts(content, {which: schemas})
+                return self.texts(content, {which: schemas} if said is None else {"type": said, which: schemas})
             self.kept[content] = found
         return found
 
     @cython.cfunc
-    def beside(self, contents: list, schemas: list) -> Texts:
-        """The texts of alternatives of which no two have values of one type; None: some have."""
+    def beside(self, contents: list, schemas: list, types: cython.int) -> Texts:
+        """The texts of alternatives of some types of which plainly no two have a value in common; None: it is not so
+        plain."""
         i: cython.Py_ssize_t
         one: Texts
-        kinds: dict = {}
+        strings: list = []
+        numbers: list = []
         words: list = []
+        values: set = set()
         objects: cython.bint = False
         arrays: cython.bint = False
         for i in range(len(contents)):
             one = self.texts(contents[i], schemas[i])
             if one is None or one.nothing or (objects and one.objects) or (arrays and one.arrays):
                 return None
+            if (one.objects and not types & OBJECT) or (one.arrays and not types & ARRAY):
+                return None
             objects = objects or one.objects
             arrays = arrays or one.arrays
             for entry in one.scalars:
-                if kinds.setdefault(entry[0], i) != i:
+                if entry[0] == "number":
+                    if numbers or not types & NUMBER:
+                        return None
+                    numbers.append(entry)
+                    continue
+                # lists of strings may be several, if they are disjoint
+                if not types & STRING or (strings and (entry[1] is not None or strings[0][1] is not None)):
                     return None
+                if entry[1] is None:
+                    if not values.isdisjoint(entry[2]):
+                        return None
+                    values.update(entry[2])
+                strings.append(entry)
             for word in one.words:
-                if word in words:
+                if word in words or not types & (NULL if cython.cast(Literal, word).data == b"null" else BOOLEAN):
                     return None
                 words.append(word)
-        scalars: list = []
-        for kind in ("string", "number"):
-            if kind in kinds:
-                one = self.texts(contents[kinds[kind]], schemas[kinds[kind]])
-                scalars.extend([entry for entry in one.scalars if entry[0] == kind])
         if len(words) > 1:
             words.sort(key=_place_of_word)
-        return Texts(tuple(scalars), tuple(words), objects, arrays)
+        return Texts((*strings, *numbers), tuple(words), objects, arrays)
 
 
 def _place_of_word(word: Literal):
