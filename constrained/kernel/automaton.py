@@ -62,6 +62,9 @@ else:
 
 from constrained.kernel.stacks import ThreadLimitReached  # noqa: E402, F401 - a Python name in both modes
 
+FEW_CELLS = cython.declare(cython.int, 65_536)
+"""Up to here the rows double when they grow."""
+
 
 @cython.final
 @cython.cclass
@@ -309,7 +312,7 @@ class Automaton(Stacks):
         r: cython.int = self.rows_len
         i: cython.int
         if r + self.n_classes > self.rows_cap:
-            self.rows_cap = r + r // 4 + self.n_classes + 1024
+            self.rows_cap = r + (r if r < FEW_CELLS else r // 4) + self.n_classes + 1024
             self.rows = grow_int(self.rows, self.rows_cap)
             self.row_node = grow_int(self.row_node, self.rows_cap // self.n_classes + 2)
             self.row_open = grow_int(self.row_open, self.rows_cap // self.n_classes + 2)

@@ -25,6 +25,7 @@ cdef class ExitGroups:
     cdef int aside_cap
     cdef int n_bars
     cdef int bar_cap
+    cdef int kid_cap
     cdef int n_found
     cdef int found_cap
     cdef int n_marks
@@ -38,6 +39,7 @@ cdef class ExitGroups:
     cdef int* exits
     cdef int* bars
     cdef int* bytes_piece
+    cdef int* kids
     cdef int* count
     cdef int* aside
     cdef int* found

@@ -63,6 +63,7 @@ class ExitGroups:
             drop_int(self.exits)
             drop_int(self.bars)
             drop_int(self.bytes_piece)
+            drop_int(self.kids)
             drop_int(self.aside)
             drop_int(self.found)
             free(self.marks)
@@ -72,10 +73,10 @@ class ExitGroups:
         def __new__(cls, *args):
             self = object.__new__(cls)
             for name in ("n", "cap", "pool_len", "pool_cap", "table_size", "n_nodes", "node_cap", "n_exits",
-                         "exit_cap", "n_bars", "bar_cap", "n_aside", "aside_cap", "n_found", "found_cap", "at",
-                         "marked"):
+                         "exit_cap", "n_bars", "bar_cap", "kid_cap", "n_aside", "aside_cap", "n_found", "found_cap",
+                         "at", "marked"):
                 setattr(self, name, 0)
-            for name in ("g_off", "g_len", "pool", "table", "nodes", "exits", "bars", "count", "aside", "found",
+            for name in ("g_off", "g_len", "pool", "table", "nodes", "exits", "bars", "kids", "count", "aside", "found",
                          "start", "stop", "marks", "bytes_piece"):
                 setattr(self, name, None)
             return self
@@ -316,6 +317,13 @@ class ExitGroups:
                 if self.count[k] == 0:
                     kinds += 1
                 self.count[k] += 1
+                if total >= self.kid_cap:
+                    self.kid_cap = 2 * total + 512
+                    self.kids = grow_int(self.kids, 2 * self.kid_cap)
+                    if not self.kids:
+                        out_of_memory()
+                self.kids[2 * total] = k
+                self.kids[2 * total + 1] = c
                 total += 1
                 c = end[c]
         at = self.pool_len
@@ -338,14 +346,10 @@ class ExitGroups:
                 self.count[i] = x
                 x += c
         at = self.pool_len
-        for i in range(self.n_nodes):
-            x = self.nodes[i]
-            c = x + 1
-            while c < end[x]:
-                k = word[c] & 255
-                self.pool[at + self.count[k]] = c
-                self.count[k] += 1
-                c = end[c]
+        for i in range(total):
+            k = self.kids[2 * i]
+            self.pool[at + self.count[k]] = self.kids[2 * i + 1]
+            self.count[k] += 1
         return self._finish_exits(11 + 2 * kinds + total)
 
     @cython.cfunc
@@ -456,8 +460,8 @@ class ExitGroups:
         while lo < bars:
             i = self.r.exit_list(self.pool[lo], b)
             nodes = self.r.xl[i]
-            self._need_found(self.r.xl_len[2 * i + 1] - self.r.xl_len[2 * i])
-            for x in range(self.r.xl_len[2 * i], self.r.xl_len[2 * i + 1]):
+            self._need_found(self.r.xl_len[6 * i + 1] - self.r.xl_len[6 * i])
+            for x in range(self.r.xl_len[6 * i], self.r.xl_len[6 * i + 1]):
                 if self.pool[bars] == 0 or not self.is_barred(bars, self.pool[lo], nodes[x]):
                     self.found[self.n_found] = nodes[x]
                     self.n_found += 1
@@ -515,10 +519,14 @@ class ExitGroups:
     @cython.exceptval(check=False)
     def _hash(self, at: cython.int, length: cython.int) -> cython.ulonglong:
         h: cython.ulonglong = 4711
+        g: cython.ulonglong = 1147
         i: cython.int
-        for i in range(at, at + length):
+        for i in range(at, at + (length & ~1), 2):  # two lanes: multiplications overlap
             h = mix(h, self.pool[i])
-        return h
+            g = mix(g, self.pool[i + 1])
+        if length & 1:
+            h = mix(h, self.pool[at + length - 1])
+        return h ^ (g >> 1)
 
     @cython.cfunc
     @cython.nogil

@@ -21,5 +21,6 @@ cdef class FoundTokens:
     cdef void begin(self) noexcept nogil
     cdef int need(self, int more) except -1 nogil
     cdef int add_at(self, int x) except -1 nogil
+    cdef int add_ids(self, int* ids, int lo, int hi) except -1 nogil
     cdef int add_wide(self, int w, int* cut, int n_cut) except -1 nogil
     cdef void add_rows(self, unsigned int* out) noexcept nogil

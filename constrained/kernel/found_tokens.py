@@ -87,6 +87,20 @@ class FoundTokens:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
+    def add_ids(self, ids: cython.p_int, lo: cython.int, hi: cython.int) -> cython.int:
+        """The tokens ``ids[lo:hi]``."""
+        i: cython.int
+        m: cython.int = self.n_tk
+        self.need(hi - lo)
+        for i in range(lo, hi):
+            self.tk[m] = ids[i]
+            m += 1
+        self.n_tk = m
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
     def add_wide(self, w: cython.int, cut: cython.p_int, n_cut: cython.int) -> cython.int:
         """The row of wide ``w``, without the tokens ``cut[:n_cut]``."""
         i: cython.int

@@ -10,6 +10,8 @@ that is far from its bounds.
     wide w     what is known for (hole node, trie node): ``w_row`` of tokens that stay inside (or have just left),
                exits ``w_exit[w] .. + w_nexit[w]``
     exit e     a ``v`` (``x_v``); ``exit_list`` has for each byte the trie nodes just behind where it stands
+    list i     of ``exit_list``: ``xl[i]``, in which nodes, the tokens that end there and the nodes with more below are
+               from ``xl_len[6 i + 2 k]`` to below ``xl_len[6 i + 2 k + 1]``, k = 0, 1, 2
 
 Which tokens those are depends on the region's own automaton alone, so they come from the vocabulary's
 ``RegionTokens``: every grammar with a JSON string, a bounded one far from its bound included, uses the same row.
@@ -198,23 +200,22 @@ class HoleRegions:
     def _gather(self, e: cython.int, b: cython.int, wide: RegionTokens) -> cython.int:
         """Borrow the list from the shared tables: it stays where it is as long as the region is held."""
         i: cython.int = self.n_lists
-        lo: cython.int = 0
-        hi: cython.int = 0
+        k: cython.int
+        lo: cython.int = self.x_least[e]
+        hi: cython.int = (self.x_most[e] if self.x_most[e] < wide.deepest else wide.deepest) + 1
         found: cython.p_int = wide.leaving(self.t, self.x_way[e], b)
         if not found:
             self._out_of_memory()
         if i >= self.list_cap:
             self.list_cap = 256 if self.list_cap == 0 else self.list_cap * 2
-            self.xl_len = grow_int(self.xl_len, 2 * self.list_cap)
+            self.xl_len = grow_int(self.xl_len, 6 * self.list_cap)
             self.xl = grow_lists(self.xl, self.list_cap)
             if not (self.xl_len and self.xl):
                 self._out_of_memory()
-        if self.x_least[e] <= wide.deepest:
-            lo = found[self.x_least[e]]
-            hi = found[(self.x_most[e] if self.x_most[e] < wide.deepest else wide.deepest) + 1]
         self.xl[i] = found
-        self.xl_len[2 * i] = lo
-        self.xl_len[2 * i + 1] = hi
+        for k in range(3):
+            self.xl_len[6 * i + 2 * k] = found[k * (wide.deepest + 2) + lo] if lo < hi else 0
+            self.xl_len[6 * i + 2 * k + 1] = found[k * (wide.deepest + 2) + hi] if lo < hi else 0
         self.n_lists = i + 1
         self.a.memo.put(17 + 5 * self.age, e, b, i)
         return i

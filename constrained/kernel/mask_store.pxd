@@ -1,6 +1,7 @@
 cimport cython
 
 from constrained.kernel.hashing cimport mix
+from constrained.kernel.mask_rows cimport count_row, hash_row, list_row
 from constrained.kernel.memory cimport grow_int, grow_rows, grow_uint
 from constrained.kernel.token_trie cimport TokenTrie
 
@@ -46,19 +47,21 @@ cdef class MaskStore:
     cdef int forget(self) except -1 nogil
     cdef int _out_of_memory(self) except -1 nogil
     cdef long long bytes_held(self) noexcept nogil
-    cdef int base_of(self, unsigned int* row) except -1 nogil
+    cdef int base_of(self, unsigned int* row, int count) except -1 nogil
     cdef int _clear_table(self, int size) except -1 nogil
     cdef int need_scratch(self) except -1 nogil
     cdef int own_base(self) except -1 nogil
-    cdef int _new_base(self, unsigned int* row, bint own) except -1 nogil
+    cdef int _new_base(self, unsigned int* row, int count, bint own) except -1 nogil
     cdef int united(self, int one, int other) except -1 nogil
-    cdef int _bits(self, unsigned int* row) noexcept nogil
     cdef void _clear_scratch(self) noexcept nogil
     cdef unsigned int* _copy(self, unsigned int* row) noexcept nogil
     cdef int begin(self, int base) except -1 nogil
     cdef int room(self, int more) except -1 nogil
     cdef bint has(self, int token) noexcept nogil
     cdef void add(self, int token) noexcept nogil
+    cdef int add_all(self, int* ids, int at, int n) except -1 nogil
+    cdef int add_listed(self, unsigned int* row, int at) except -1 nogil
+    cdef int add_row(self, unsigned int* row, int count) except -1 nogil
     cdef int to_scratch(self) except -1 nogil
     cdef int finish(self) except -1 nogil
     cdef bint _same(self, int m) noexcept nogil
@@ -67,5 +70,4 @@ cdef class MaskStore:
     cdef int _rehash(self) except -1 nogil
     cdef int finish_scratch(self) except -1 nogil
     cdef bint _same_row(self, int m) noexcept nogil
-    cdef unsigned long long _hash_scratch(self, int seed) noexcept nogil
     cdef int write(self, int m, unsigned int* out) except -1 nogil

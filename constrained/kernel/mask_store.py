@@ -10,7 +10,8 @@ A mask is a *base* (a row that many masks have in common, or none) and a few ids
 
 A mask is put together by ``begin(base)``, ``add(id)`` and ``finish``, which finds an equal one by the base and the set
 of ids; so a new mask costs what its ids cost, and a row is touched only where it is written. A mask with more than
-DELTA_MAX ids beside its base is hashed and kept as a row.
+DELTA_MAX ids beside its base is hashed and kept as a row. What is done to whole rows (counting bits, hashing, listing
+ids) is in ``mask_rows``.
 
 Equal ids mean equal masks. (Equal masks of different bases may have two ids.)
 """
@@ -24,18 +25,20 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import mix
+    from cython.cimports.constrained.kernel.mask_rows import count_row, hash_row, list_row
     from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int, grow_rows, grow_uint, moved
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free
-    from cython.cimports.libc.string import memcpy, memset
+    from cython.cimports.libc.string import memcmp, memcpy, memset
 else:
     from constrained.kernel.hashing import mix
+    from constrained.kernel.mask_rows import count_row, hash_row, list_row
     from constrained.kernel.memory import drop_int, empty_table, grow_int, grow_rows, grow_uint, moved
     from constrained.kernel.token_trie import TokenTrie
 
 NONE = cython.declare(cython.int, -1)
 DENSE = cython.declare(cython.int, -2)
-DELTA_MAX = cython.declare(cython.int, 512)
+DELTA_MAX = cython.declare(cython.int, 1024)
 PROMOTED = cython.declare(cython.int, 64)
 
 
@@ -142,13 +145,13 @@ class MaskStore:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def base_of(self, row: cython.p_uint) -> cython.int:
-        """The base with a borrowed row: it must stay where it is until ``forget``."""
+    def base_of(self, row: cython.p_uint, count: cython.int) -> cython.int:
+        """The base with a borrowed row of ``count`` tokens: it must stay where it is until ``forget``."""
         i: cython.int
         for i in range(self.b_len):
             if self.b_row[i] == row:
                 return i
-        return self._new_base(row, False)
+        return self._new_base(row, count, False)
 
     @cython.cfunc
     @cython.nogil
@@ -170,12 +173,12 @@ class MaskStore:
         self._clear_scratch()
         if not row:
             self._out_of_memory()
-        return self._new_base(row, True)
+        return self._new_base(row, count_row(row, self.words), True)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _new_base(self, row: cython.p_uint, own: cython.bint) -> cython.int:
+    def _new_base(self, row: cython.p_uint, count: cython.int, own: cython.bint) -> cython.int:
         b: cython.int = self.b_len
         if b >= self.b_cap:
             self.b_cap = 16 if self.b_cap == 0 else self.b_cap * 2
@@ -186,7 +189,7 @@ class MaskStore:
                 self._out_of_memory()
         self.b_row[b] = row
         self.b_own[b] = own
-        self.b_count[b] = self._bits(row)
+        self.b_count[b] = count
         self.b_len = b + 1
         return b
 
@@ -204,22 +207,6 @@ class MaskStore:
         for i in range(self.words):
             out[i] = a[i] | b[i]
         return self.own_base()
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _bits(self, row: cython.p_uint) -> cython.int:
-        """The set bits of a row."""
-        i: cython.int
-        w: cython.uint
-        count: cython.int = 0
-        for i in range(self.words):
-            w = row[i]
-            w = w - ((w >> 1) & 0x55555555)
-            w = (w & 0x33333333) + ((w >> 2) & 0x33333333)
-            w = (w + (w >> 4)) & 0x0F0F0F0F
-            count += (w & 255) + ((w >> 8) & 255) + ((w >> 16) & 255) + (w >> 24)
-        return count
 
     @cython.cfunc
     @cython.nogil
@@ -293,6 +280,57 @@ class MaskStore:
             self.seen[token >> 5] |= cython.cast(cython.uint, 1) << (token & 31)
             self.ex[self.n_ex] = token
             self.n_ex += 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def add_all(self, ids: cython.p_int, at: cython.int, n: cython.int) -> cython.int:
+        """Allow the tokens ``ids[at : at + n]``."""
+        i: cython.int
+        k: cython.int
+        word: cython.uint
+        bit: cython.uint
+        row: cython.p_uint = self.b_row[self.base] if self.base >= 0 else self.seen
+        seen: cython.p_uint = self.seen
+        ex: cython.p_int
+        m: cython.int = self.n_ex
+        self.room(n)
+        ex = self.ex
+        for i in range(at, at + n):
+            k = ids[i]
+            bit = cython.cast(cython.uint, 1) << (k & 31)
+            word = seen[k >> 5]
+            ex[m] = k
+            if not ((word | row[k >> 5]) & bit):  # what is in the base must not be marked: nothing would clear it
+                m += 1
+                seen[k >> 5] = word | bit
+        self.n_ex = m
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def add_listed(self, row: cython.p_uint, at: cython.int) -> cython.int:
+        """Allow the tokens that are listed behind a row, from ``row[at]``; how many there are is before them."""
+        if cython.compiled:
+            return self.add_all(cython.cast(cython.p_int, row), at, row[at - 1])
+        else:
+            return self.add_all(row, at, row[at - 1])
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def add_row(self, row: cython.p_uint, count: cython.int) -> cython.int:
+        """Allow the ``count`` tokens of a row; nothing is allowed yet."""
+        i: cython.int
+        self.room(count)
+        self.n_ex = list_row(row, self.words, self.ex, 0)
+        if cython.compiled:
+            memcpy(self.seen, row, 4 * self.words)
+        else:
+            for i in range(self.words):
+                self.seen[i] = row[i]
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -429,24 +467,16 @@ class MaskStore:
     @cython.exceptval(-1, check=False)
     def finish_scratch(self) -> cython.int:
         """The id of the mask whose row is ``scratch``, which is cleared."""
-        count: cython.int = self._bits(self.scratch)
+        count: cython.int = count_row(self.scratch, self.words)
         i: cython.int
-        k: cython.int
         m: cython.int
-        w: cython.uint
         h: cython.ulonglong
         if count <= DELTA_MAX:
             self.begin(NONE)
-            self.room(count)
-            for i in range(self.words):
-                w = self.scratch[i]
-                if w != 0:
-                    for k in range(32):
-                        if (w >> k) & 1:
-                            self.add(32 * i + k)
+            self.add_row(self.scratch, count)
             self._clear_scratch()
             return self.finish()
-        h = self._hash_scratch(count)
+        h = hash_row(self.scratch, self.words, count)
         i = cython.cast(cython.int, h & (self.table_size - 1))
         while self.table[i] >= 0:
             m = self.table[i]
@@ -469,46 +499,11 @@ class MaskStore:
     @cython.nogil
     @cython.exceptval(check=False)
     def _same_row(self, m: cython.int) -> cython.bint:
-        i: cython.int
         row: cython.p_uint = self.mk_row[m]
-        for i in range(self.words):
-            if row[i] != self.scratch[i]:
-                return False
-        return True
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _hash_scratch(self, seed: cython.int) -> cython.ulonglong:
-        """A hash of the row in ``scratch``: four lanes, so that the multiplications overlap."""
-        out: cython.p_uint = self.scratch
-        a: cython.ulonglong = 1 + seed
-        b: cython.ulonglong = 2
-        c: cython.ulonglong = 3
-        d: cython.ulonglong = 4
-        i: cython.int
-        n: cython.int = self.words - (self.words & 3)
-        for i in range(0, n, 4):
-            a = (a ^ out[i]) * 1099511627
-            b = (b ^ out[i + 1]) * 1099511627
-            c = (c ^ out[i + 2]) * 1099511627
-            d = (d ^ out[i + 3]) * 1099511627
-            if not cython.compiled:
-                a &= 0xFFFFFFFFFFFFFFFF
-                b &= 0xFFFFFFFFFFFFFFFF
-                c &= 0xFFFFFFFFFFFFFFFF
-                d &= 0xFFFFFFFFFFFFFFFF
-            a ^= a >> 31
-            b ^= b >> 31
-            c ^= c >> 31
-            d ^= d >> 31
-        for i in range(n, self.words):
-            a = (a ^ out[i]) * 1099511627
-            if not cython.compiled:
-                a &= 0xFFFFFFFFFFFFFFFF
-            a ^= a >> 31
-        a = a ^ (b >> 3) ^ (c >> 7) ^ (d >> 11)
-        return a ^ (a >> 32)
+        if cython.compiled:
+            return memcmp(row, self.scratch, 4 * self.words) == 0
+        else:
+            return all(row[i] == self.scratch[i] for i in range(self.words))
 
     # ---- reading masks -------------------------------------------------------------------------------
 

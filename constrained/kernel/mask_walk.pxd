@@ -6,13 +6,13 @@ from constrained.kernel.guard_holes cimport GuardHoles
 from constrained.kernel.hole_regions cimport HoleRegions
 from constrained.kernel.mask_store cimport MaskStore
 from constrained.kernel.pair_list cimport PairList
+from constrained.kernel.region_tokens cimport ROW_IDS
 from constrained.kernel.signatures cimport Signatures
 from constrained.kernel.token_trie cimport TokenTrie
 from constrained.kernel.token_walk cimport TokenWalk
 
 cdef int NONE
 cdef int UNKNOWN
-cdef int FEW_IN_ROW
 cdef int MANY_TOKENS
 cdef int MANY_IDS
 

@@ -48,6 +48,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.memory import drop_int, grow_int, grow_uint, moved
     from cython.cimports.constrained.kernel.pair_list import PairList
     from cython.cimports.constrained.kernel.position_sets import HOLE_DET
+    from cython.cimports.constrained.kernel.region_tokens import ROW_IDS
     from cython.cimports.constrained.kernel.signatures import Signatures
     from cython.cimports.constrained.kernel.stacks import ROOT_NODE
     from cython.cimports.constrained.kernel.token_budgets import after_token, uncounted
@@ -66,6 +67,7 @@ else:
     from constrained.kernel.memory import drop_int, grow_int, grow_uint, moved
     from constrained.kernel.pair_list import PairList
     from constrained.kernel.position_sets import HOLE_DET
+    from constrained.kernel.region_tokens import ROW_IDS
     from constrained.kernel.signatures import Signatures
     from constrained.kernel.stacks import ROOT_NODE
     from constrained.kernel.token_budgets import after_token, uncounted
@@ -75,7 +77,6 @@ else:
 
 NONE = cython.declare(cython.int, -1)
 UNKNOWN = cython.declare(cython.int, -1)
-FEW_IN_ROW = cython.declare(cython.int, 1024)
 MANY_TOKENS = cython.declare(cython.int, 2048)
 MANY_IDS = cython.declare(cython.int, 1024)
 
@@ -258,7 +259,6 @@ class MaskWalk:
         """What the walk has found becomes the mask in the making of ``masks``, on a base of its own if it is large."""
         i: cython.int
         k: cython.int
-        w: cython.uint
         row: cython.p_uint
         base: cython.int = NONE
         out: cython.p_uint
@@ -274,24 +274,18 @@ class MaskWalk:
             self.masks.begin(self.masks.own_base())
             return 0
         if self.walk.found.n_wb == 1:
-            base = self._base_of_wide(self.walk.found.wb[0])
-        if base >= 0 and self.masks.b_count[base] < FEW_IN_ROW:
-            row = self.masks.b_row[base]
+            row = self.r.w_row[self.walk.found.wb[0]]
+            if self.walk.found.wb_lo[0] == self.walk.found.wb_hi[0] and row[self.words + 1] <= ROW_IDS:
+                self.masks.begin(NONE)
+                self.masks.add_listed(row, self.words + 2)
+            else:
+                base = self._base_of_wide(self.walk.found.wb[0])
+        if base >= 0 and self.masks.b_count[base] <= ROW_IDS:  # some are cut
             self.masks.begin(NONE)
-            self.masks.room(self.masks.b_count[base] + self.walk.found.n_tk)
-            base = NONE
-            for i in range(self.words):
-                w = row[i]
-                if w != 0:
-                    for k in range(32):
-                        if (w >> k) & 1:
-                            self.masks.add(32 * i + k)
-        else:
+            self.masks.add_row(self.masks.b_row[base], self.masks.b_count[base])
+        elif base >= 0 or self.walk.found.n_wb == 0:
             self.masks.begin(base)
-            self.masks.room(self.walk.found.n_tk)
-        for i in range(self.walk.found.n_tk):
-            self.masks.add(self.walk.found.tk[i])
-        return 0
+        return self.masks.add_all(self.walk.found.tk, 0, self.walk.found.n_tk)
 
     @cython.final
     @cython.cfunc
@@ -302,7 +296,7 @@ class MaskWalk:
         b: cython.int
         token: cython.int
         if self.walk.found.wb_lo[0] == self.walk.found.wb_hi[0]:
-            return self.masks.base_of(self.r.w_row[w])
+            return self.masks.base_of(self.r.w_row[w], self.r.w_row[w][self.words + 1])
         token = self.walk.found.cuts[self.walk.found.wb_lo[0]]
         if self.walk.found.wb_hi[0] - self.walk.found.wb_lo[0] == 1:
             b = self.a.memo.get(19 + 5 * self.generation + 1000000000, w, token)
@@ -790,9 +784,7 @@ class MaskWalk:
         self.masks.begin(base)
         for i in range(lo, hi):
             r = self.signatures.pool[i]
-            self.masks.room(self.rc_len[r])
-            for j in range(self.rc_off[r], self.rc_off[r] + self.rc_len[r]):
-                self.masks.add(self.rc_pool[j])
+            self.masks.add_all(self.rc_pool, self.rc_off[r], self.rc_len[r])
         return self._finish(node)
 
     @cython.final

@@ -1,6 +1,7 @@
 cimport cython
 
 from constrained.kernel.hashing cimport mix
+from constrained.kernel.mask_rows cimport count_row, list_row
 from constrained.kernel.memory cimport grow_int, grow_uint
 from constrained.kernel.class_trie cimport ClassTrie
 from constrained.kernel.token_trie cimport TokenTrie
@@ -10,6 +11,7 @@ cdef class RegionTables
 cdef int BETWEEN
 cdef int FEW
 cdef int MANY
+cdef int ROW_IDS
 cdef int MAX_REGIONS
 cdef long long MAX_BYTES
 cdef unsigned int** _row_pointers(int n) noexcept nogil

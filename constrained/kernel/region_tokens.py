@@ -13,6 +13,11 @@ From these come rows (``within``) and, for each way out and byte, the trie nodes
 first asked for and never moved. ``RegionTables.find``, ``within`` and ``leaving`` need no GIL: their users hold the
 list ``held`` of the tables' generation, or the object itself.
 
+    a row           ``words + 1`` words, one of them for the token that is none; then how many tokens it has and, up to
+                    ROW_IDS, which
+    a list          of the trie nodes behind a way out, of the tokens that end at them, and of those with more below;
+                    each by the rounds done: three times ``deepest + 2`` ints say where the parts begin
+
 Cost: 2-5 ns a class node, 1 ns a token of a row, 3 ns a trie node with the byte asked for.
 """
 
@@ -26,12 +31,14 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.class_trie import ClassTrie
     from cython.cimports.constrained.kernel.hashing import mix
+    from cython.cimports.constrained.kernel.mask_rows import count_row, list_row
     from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free, realloc
 else:
     from constrained.kernel.class_trie import ClassTrie
     from constrained.kernel.hashing import mix
+    from constrained.kernel.mask_rows import count_row, list_row
     from constrained.kernel.memory import grow_int, grow_uint
     from constrained.kernel.token_trie import TokenTrie
 
@@ -40,6 +47,7 @@ import threading
 BETWEEN = cython.declare(cython.int, 1 << 24)
 FEW = cython.declare(cython.int, 64)
 MANY = cython.declare(cython.int, 4096)
+ROW_IDS = cython.declare(cython.int, 1023)
 MAX_REGIONS = cython.declare(cython.int, 4096)
 MAX_BYTES = cython.declare(cython.longlong, 48 << 20)
 
@@ -241,7 +249,7 @@ class RegionTokens:
                 most = self.deepest + 1
             if not self.rows[most]:
                 self.rows[most] = self._row(trie, most)
-                self.bytes_held += 4 * trie.words
+                self.bytes_held += 4 * (trie.words + ROW_IDS)
             return self.rows[most]
 
     @cython.cfunc
@@ -259,7 +267,7 @@ class RegionTokens:
         lo: cython.int
         hi: cython.int
         mid: cython.int
-        row: cython.p_uint = grow_uint(cython.NULL if cython.compiled else None, words + 1)
+        row: cython.p_uint = grow_uint(cython.NULL if cython.compiled else None, words + 2)
         dense: cython.p_uint = self.classes.rows
         if not row:
             return row
@@ -289,6 +297,15 @@ class RegionTokens:
                     break
                 k = group[i]
                 row[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
+        k = count_row(row, words)
+        row[words + 1] = k
+        if k <= ROW_IDS:
+            row = grow_uint(row, words + 2 + k)
+            if row:
+                if cython.compiled:
+                    list_row(row, words, cython.cast(cython.p_int, row), words + 2)
+                else:
+                    list_row(row, words, row, words + 2)
         return row
 
     @cython.cfunc
@@ -312,7 +329,8 @@ class RegionTokens:
     def leaving(self, trie: TokenTrie, number: cython.int, b: cython.int) -> cython.p_int:
         """The trie nodes with byte ``b`` right behind where way out ``number`` stands open; kept. NULL: no memory.
 
-        By the rounds done there: those after ``r`` rounds are ``list[list[r]:list[r + 1]]``, ``r <= deepest``.
+        By the rounds done there: those after ``r`` rounds are ``list[list[r]:list[r + 1]]``, ``r <= deepest``. Then,
+        with ``deepest + 2`` added to ``r``, the tokens that end at them, and twice that, the nodes with more below.
         """
         at: cython.int = 256 * number + b
         with self.guard:
@@ -327,6 +345,8 @@ class RegionTokens:
         """Find the nodes with their rounds, then sort them by these."""
         head: cython.int = self.deepest + 2
         i: cython.int
+        r: cython.int
+        x: cython.int
         n: cython.int = 0
         buf: cython.p_int = cython.NULL if cython.compiled else None
         found: cython.p_int
@@ -350,25 +370,39 @@ class RegionTokens:
         if not buf:
             return buf
         n = buf[0]
-        found = grow_int(cython.NULL if cython.compiled else None, head + n)
+        found = grow_int(cython.NULL if cython.compiled else None, 3 * (head + n))
         if found:
-            for i in range(head):
+            for i in range(3 * head):
                 found[i] = 0
             for i in range(n):
-                found[buf[2 * i + 2] + 1] += 1
-            found[0] = head
-            for i in range(1, head):
-                found[i] += found[i - 1]
+                x = buf[2 * i + 1]
+                r = buf[2 * i + 2]
+                found[r + 1] += 1
+                if trie.token[x] != trie.spare:
+                    found[head + r + 1] += 1
+                if trie.end[x] > x + 1:
+                    found[2 * head + r + 1] += 1
+            found[0] = 3 * head
+            for i in range(1, 3 * head):
+                found[i] += found[i - 1]  # a part's first is 0 so far: it begins where the one before ends
             # found[r] is the beginning of the nodes after r rounds; while they are set it moves to their end
             for i in range(n):
-                found[found[buf[2 * i + 2]]] = buf[2 * i + 1]
-                found[buf[2 * i + 2]] += 1
-            i = head - 1
+                x = buf[2 * i + 1]
+                r = buf[2 * i + 2]
+                found[found[r]] = x
+                found[r] += 1
+                if trie.token[x] != trie.spare:
+                    found[found[head + r]] = trie.token[x]
+                    found[head + r] += 1
+                if trie.end[x] > x + 1:
+                    found[found[2 * head + r]] = x
+                    found[2 * head + r] += 1
+            i = 3 * head - 1
             while i > 0:
                 found[i] = found[i - 1]
                 i -= 1
-            found[0] = head
-            self.bytes_held += 4 * (head + n)
+            found[0] = 3 * head
+            self.bytes_held += 12 * (head + n)
         if cython.compiled:
             free(buf)
         return found

@@ -567,12 +567,19 @@ class TokenWalk:
                 for b in range(self.class_off[k], self.class_off[k + 1]):
                     i = self.r.exit_list(e, self.class_bytes[b])
                     nodes = self.r.xl[i]
-                    last = self.r.xl_len[2 * i + 1]
-                    for j in range(self.r.xl_len[2 * i], last):
+                    j = self.r.xl_len[6 * i + 4]
+                    last = self.r.xl_len[6 * i + 5]
+                    if self.beside:
+                        j = self.r.xl_len[6 * i]
+                        last = self.r.xl_len[6 * i + 1]
+                    else:
+                        self.found.add_ids(nodes, self.r.xl_len[6 * i + 2], self.r.xl_len[6 * i + 3])
+                    for j in range(j, last):
                         i = nodes[j]
-                        if self.beside and self.side.is_excluded(i):
-                            continue
-                        self.found.add_at(i)
+                        if self.beside:
+                            if self.side.is_excluded(i):
+                                continue
+                            self.found.add_at(i)
                         if self.t.end[i] > i + 1:
                             if standing:
                                 self._tell(i, self.a.row_node[t // self.a.n_classes])
