@@ -69,7 +69,7 @@ class GrammarMatcher(Follower):
         self._auto = compiled.automaton
         self._words = self._auto.words
         self._vocab_size = self._auto.vocab_size
-        self._finder = RowFinder(self._words)
+        self._finder: RowFinder | None = None  # made where an array is not plain
         self._stops_given = override_stop_tokens is not None
         automaton = compiled.automaton
         fast = None
@@ -171,7 +171,7 @@ class GrammarMatcher(Follower):
         other._follow_as(self)
         for name in GrammarMatcher.__slots__:
             setattr(other, name, getattr(self, name))
-        other._finder = RowFinder(self._finder.words)
+        other._finder = None
         other._tracked = None
         return other
 
@@ -201,17 +201,23 @@ class GrammarMatcher(Follower):
         if self._terminated or self._stops_given:
             return self._fill_plainly(bitmask, index)
         if not self._quick:
-            allowed: int = self._ask(self._compiled.fill, self._finder.view(bitmask, index), index)
+            allowed: int = self._ask(self._compiled.fill, self._rows().view(bitmask, index), index)
             return allowed != self._vocab_size
-        address = self._finder.address(bitmask, index)
-        if not self._finder.is_tensor:  # a tensor's memory may be replaced; an array that is held here stays
+        finder = self._rows()
+        address = finder.address(bitmask, index)
+        if not finder.is_tensor:  # a tensor's memory may be replaced; an array that is held here stays
             self._array, self._row, self._address = bitmask, index, address
         allowed = self._ask(self._compiled.fill_at, address)
         return allowed != self._vocab_size
 
+    def _rows(self) -> RowFinder:
+        if self._finder is None:
+            self._finder = RowFinder(self._words)
+        return self._finder
+
     def _fill_plainly(self, bitmask: Any, index: int) -> bool:
         """The rare rows: after the end, and with stop tokens of the matcher's own."""
-        view = self._finder.view(bitmask, index)
+        view = self._rows().view(bitmask, index)
         if self._terminated:
             view[index] = 0
         else:
@@ -266,7 +272,7 @@ class GrammarMatcher(Follower):
         if len(token_ids) != len(parents):
             raise ConstrainedError(f"{len(token_ids)} draft tokens but {len(parents)} parents")
         self.fill_next_token_bitmask(bitmask, index)
-        view = self._finder.view(bitmask, index + len(token_ids))
+        view = self._rows().view(bitmask, index + len(token_ids))
         here = self.fork()
         places: list[GrammarMatcher | None] = []
         for i, (token_id, parent) in enumerate(zip(token_ids, parents, strict=True)):

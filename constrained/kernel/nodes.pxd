@@ -1,37 +1,46 @@
 cimport cython
 
 
+@cython.no_gc
 cdef class Node:
     cdef int kind
     cdef int shared
 
+@cython.no_gc
 cdef class Literal(Node):
     cdef readonly bytes data
 
+@cython.no_gc
 cdef class CharClass(Node):
     cdef readonly tuple ranges
     cdef object block
 
+@cython.no_gc
 cdef class Sequence(Node):
     cdef readonly tuple items
 
+@cython.no_gc
 cdef class Choice(Node):
     cdef readonly tuple options
 
+@cython.no_gc
 cdef class Repeat(Node):
     cdef tuple held
     cdef readonly object minimum
     cdef readonly object maximum
 
+@cython.no_gc
 cdef class Reference(Node):
     cdef readonly str name
 
+@cython.no_gc
 cdef class ByteDfa(Node):
     cdef tuple made
     cdef readonly int states
     cdef readonly frozenset accepting
     cdef object block
 
+@cython.no_gc
 cdef class Unordered(Node):
     cdef readonly tuple items
     cdef readonly frozenset required

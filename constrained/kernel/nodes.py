@@ -2,8 +2,8 @@
 """The common nodes of a grammar, made and read a thousand times for one schema: see ``grammar.ir``, which exports them.
 
 Compiled, ``rule_writer`` reads a node without a look-up: ``kind`` is its number there. Nodes are read-only and hold
-only what was made before them, so there are no cycles. What may nest deeply is held in a tuple: a tuple's end does not
-recurse.
+only what was made before them, so there are no cycles and the collector need not know them. What may nest deeply is
+held in a tuple: a tuple's end does not recurse.
 
 ``block`` is what ``kernel.blocks`` has made of a byte automaton or a class of characters; it stays with the node.
 ``shared``: 1 if a node is the text of a rule in many grammars (``share``), 3 if it is lowered like any other one.
@@ -17,6 +17,7 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 
+@cython.no_gc
 @cython.cclass
 class Node:
     """What the kernel knows. ``kind`` 0: it does not."""
@@ -42,6 +43,7 @@ def unshare(node: Node) -> None:
     node.shared = 3
 
 
+@cython.no_gc
 @cython.cclass
 class Literal(Node):
     """Exactly these bytes (empty: the empty text)."""
@@ -57,6 +59,7 @@ class Literal(Node):
         return Literal, (self.data,)
 
 
+@cython.no_gc
 @cython.cclass
 class CharClass(Node):
     """One code point out of ``ranges``, inclusive ``(first, last)`` pairs. No ranges: nothing matches."""
@@ -73,6 +76,7 @@ class CharClass(Node):
         return CharClass, (self.ranges,)
 
 
+@cython.no_gc
 @cython.cclass
 class Sequence(Node):
     """All items in order. No items: the empty text."""
@@ -85,6 +89,7 @@ class Sequence(Node):
         return Sequence, (self.items,)
 
 
+@cython.no_gc
 @cython.cclass
 class Choice(Node):
     """Any one option. No options: nothing matches."""
@@ -97,6 +102,7 @@ class Choice(Node):
         return Choice, (self.options,)
 
 
+@cython.no_gc
 @cython.cclass
 class Repeat(Node):
     """``body`` between ``minimum`` and ``maximum`` times; ``maximum`` None: without end."""
@@ -116,6 +122,7 @@ class Repeat(Node):
         return Repeat, (self.held[0], self.minimum, self.maximum)
 
 
+@cython.no_gc
 @cython.cclass
 class Reference(Node):
     """The rule of this name."""
@@ -131,6 +138,7 @@ class Reference(Node):
         return Reference, (self.name,)
 
 
+@cython.no_gc
 @cython.cclass
 class ByteDfa(Node):
     """A deterministic automaton over bytes: look-around, intersection and complement end as one.
@@ -169,6 +177,7 @@ def dfa_of_block(block, accepting: frozenset) -> ByteDfa:
     return dfa
 
 
+@cython.no_gc
 @cython.cclass
 class Unordered(Node):
     """Each of ``items`` at most once, in any order, with ``separator`` between any two that are written.
