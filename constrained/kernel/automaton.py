@@ -43,19 +43,21 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import bit
+    from cython.cimports.constrained.kernel.item_choice import is_open, part_of
     from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory
     from cython.cimports.constrained.kernel.pending import add_guarded
     from cython.cimports.constrained.kernel.position_sets import BUDGET, END_DET, GUARD
-    from cython.cimports.constrained.kernel.set_loops import enter_set
+    from cython.cimports.constrained.kernel.set_entry import enter_open, enter_set, first_open
     from cython.cimports.constrained.kernel.stacks import ROOT_NODE, Stacks
     from cython.cimports.constrained.kernel.token_budgets import step_budget
     from cython.cimports.constrained.kernel.unions import unite
 else:
     from constrained.kernel.hashing import bit
+    from constrained.kernel.item_choice import is_open, part_of
     from constrained.kernel.memory import drop_int, grow_int, out_of_memory
     from constrained.kernel.pending import add_guarded
     from constrained.kernel.position_sets import BUDGET, END_DET, GUARD
-    from constrained.kernel.set_loops import enter_set
+    from constrained.kernel.set_entry import enter_open, enter_set, first_open
     from constrained.kernel.stacks import ROOT_NODE, Stacks
     from constrained.kernel.token_budgets import step_budget
     from constrained.kernel.unions import unite
@@ -194,6 +196,8 @@ class Automaton(Stacks):
             return 0
         if loop >= 0 and self.l_rule[loop] < 0:
             enter_set(self, loop, c, n)
+            if self.l_open[loop] != 0:
+                enter_open(self, loop, c, n)
             return 0
         if loop >= 0:
             rule = self.l_rule[loop]
@@ -464,6 +468,11 @@ class Automaton(Stacks):
             if self.exp[f] == self.guard_det:
                 self.first_guarded(self.exp[f + 3], self.exp[f + 1], out)
                 continue
+            if self.choices and is_open(self, self.exp[f + 1]):
+                j = part_of(self, self.exp[f + 1], False)
+                first_open(self, self.exp[f], part_of(self, self.exp[f + 1], True), out)
+                if j == 0:
+                    continue
             f = self.det_first(self.exp[f])
             for j in range(8):
                 out[j] = out[j] | self.firsts[f + j]

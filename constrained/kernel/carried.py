@@ -7,7 +7,7 @@ epoch costs a text what its present stacks are, however long it is.
 Data, a list of ints
     number of registers, then three ints each as ``Places`` keeps bases; then for each node, tails first: its number of
     elements, and for each of them the tail (how manieth node, -1: none), how many positions and which, and the count:
-    one int, or for a set loop the number of words of its register (-1: 0), whether an item must follow, the words.
+    one int, or for a set loop the number of words of its register (-1: 0), its marks (CHOOSING, OPEN), the words.
 
 A lazy automaton's positions go with their epoch: a node with one is not carried. Cost: 0.1 us an int.
 """
@@ -20,10 +20,10 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.position_sets import BUDGET, CHOOSING, GUARD
+    from cython.cimports.constrained.kernel.position_sets import BUDGET, GUARD, REGISTER
     from cython.cimports.constrained.kernel.stacks import Stacks
 else:
-    from constrained.kernel.position_sets import BUDGET, CHOOSING, GUARD
+    from constrained.kernel.position_sets import BUDGET, GUARD, REGISTER
     from constrained.kernel.stacks import Stacks
 
 
@@ -68,11 +68,10 @@ def _pack_count(a: Stacks, d: cython.int, c: cython.int, out: list) -> cython.in
     if not _has_register(a, d):
         out.append(c)
         return 0
-    choosing: cython.bint = c >= CHOOSING
-    if choosing:
-        c -= CHOOSING
+    marks: cython.int = c & ~REGISTER
+    c &= REGISTER
     out.append(-1 if c == 0 else a.registers.lengths[c - 1])
-    out.append(1 if choosing else 0)
+    out.append(marks)
     if c != 0:
         for i in range(a.registers.lengths[c - 1]):
             out.append(a.registers.pool[a.registers.offsets[c - 1] + i])
@@ -117,7 +116,7 @@ def unpack(a: Stacks, data: list, at: cython.Py_ssize_t) -> cython.int:
             at += 1
             if _has_register(a, d):
                 i = c
-                c = CHOOSING if data[at] else 0
+                c = data[at]
                 at += 1
                 if i >= 0:
                     c += _register(a, data, at, i)

@@ -14,11 +14,13 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.item_choice import is_open, open_minimum, part_of
     from cython.cimports.constrained.kernel.memory import grow_int, out_of_memory
     from cython.cimports.constrained.kernel.position_sets import BUDGET, FAR, GUARD
     from cython.cimports.constrained.kernel.set_loops import set_minimum
     from cython.cimports.constrained.kernel.stacks import Stacks
 else:
+    from constrained.kernel.item_choice import is_open, open_minimum, part_of
     from constrained.kernel.memory import grow_int, out_of_memory
     from constrained.kernel.position_sets import BUDGET, FAR, GUARD
     from constrained.kernel.set_loops import set_minimum
@@ -32,6 +34,7 @@ def minimum(a: Stacks, node: cython.int) -> cython.longlong:
     base: cython.int = a.mn_len
     i: cython.int
     t: cython.int
+    n: cython.int
     rest: cython.longlong
     least: cython.longlong
     missing: cython.bint
@@ -52,11 +55,25 @@ def minimum(a: Stacks, node: cython.int) -> cython.longlong:
             continue
         least = 0 if a.n_len[t] == 0 else FAR
         for i in range(a.n_off[t], a.n_off[t] + a.n_len[t]):
+            n = a.el_n[i]
+            if a.choices and is_open(a, n):
+                rest = open_minimum(a, a.el_d[i], part_of(a, n, True))
+                if rest < least:
+                    least = rest
+                n = part_of(a, n, False)
+                if n == 0:
+                    continue
+                if a.n_min[n] < 0:
+                    _push(a, n)
+                    missing = True
+                    continue
             rest = _element_minimum(a, a.el_d[i], a.el_c[i])
-            if a.el_n[i] != 0:
-                rest += a.n_min[a.el_n[i]]
+            if n != 0:
+                rest += a.n_min[n]
             if rest < least:
                 least = rest
+        if missing:
+            continue
         a.n_min[t] = least
         a.mn_len -= 1
     return a.n_min[node]

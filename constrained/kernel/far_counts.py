@@ -30,12 +30,12 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import bit
     from cython.cimports.constrained.kernel.memory import grow_int, out_of_memory
-    from cython.cimports.constrained.kernel.position_sets import CHOOSING, FAR_COUNT
+    from cython.cimports.constrained.kernel.position_sets import FAR_COUNT, REGISTER
     from cython.cimports.constrained.kernel.stacks import Stacks
 else:
     from constrained.kernel.hashing import bit
     from constrained.kernel.memory import grow_int, out_of_memory
-    from constrained.kernel.position_sets import CHOOSING, FAR_COUNT
+    from constrained.kernel.position_sets import FAR_COUNT, REGISTER
 
 HIGH = cython.declare(cython.int, 1 << 17)
 REGISTERS = cython.declare(cython.int, 16)
@@ -110,8 +110,7 @@ def count_in(a: Stacks, loop: cython.int, c: cython.int) -> cython.int:
     """How many rounds an element's count ``c`` stands for; a far count stays one."""
     if a.l_rule[loop] >= 0:
         return c
-    if c >= CHOOSING:
-        c -= CHOOSING
+    c &= REGISTER
     return 0 if c == 0 else a.registers.pool[a.registers.offsets[c - 1]]
 
 
@@ -123,19 +122,17 @@ def with_count(a: Stacks, loop: cython.int, c: cython.int, count: cython.int) ->
     i: cython.int
     n: cython.int
     off: cython.int
-    choosing: cython.int = 0
+    marks: cython.int = c & ~REGISTER
     if a.l_rule[loop] >= 0:
         return count
-    if c >= CHOOSING:
-        choosing = CHOOSING
-        c -= CHOOSING
+    c &= REGISTER
     n = a.registers.lengths[c - 1]
     off = a.registers.offsets[c - 1]
     a.need_buf(n)
     a.buf[0] = count
     for i in range(1, n):
         a.buf[i] = a.registers.pool[off + i]
-    return choosing + a.registers.intern(a.buf, n)
+    return marks + a.registers.intern(a.buf, n)
 
 
 @cython.cfunc

@@ -45,6 +45,7 @@ cdef class MaskWalk:
     cdef int part_cap
     cdef PairList outer
     cdef PairList inner
+    cdef PairList telling
     cdef int* first
     cdef int* stops
     cdef int* rc_piece
@@ -104,6 +105,10 @@ cdef class MaskWalk:
     cdef int _read_guarded(self, PairList todo, int g, int node, int c) except -1 nogil
     @cython.final
     cdef int _read_thread(self, PairList todo, int g, int at, int c) except -1 nogil
+    @cython.final
+    cdef int _read_open(self, PairList todo, int g, int d, int n) except -1 nogil
+    @cython.final
+    cdef int _take_key(self, int x, int d, int n) except -1 nogil
     @cython.final
     cdef int _unite(self, int node) except -1 nogil
     @cython.final

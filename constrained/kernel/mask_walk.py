@@ -44,6 +44,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.guard_holes import GuardHoles
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
     from cython.cimports.constrained.kernel.holes import fill_hole
+    from cython.cimports.constrained.kernel.item_choice import add_told, is_open, lives_open, open_part, part_of
     from cython.cimports.constrained.kernel.mask_store import MaskStore
     from cython.cimports.constrained.kernel.memory import drop_int, grow_int, grow_uint, moved
     from cython.cimports.constrained.kernel.pair_list import PairList
@@ -63,6 +64,7 @@ else:
     from constrained.kernel.guard_holes import GuardHoles
     from constrained.kernel.hole_regions import HoleRegions
     from constrained.kernel.holes import fill_hole
+    from constrained.kernel.item_choice import add_told, is_open, lives_open, open_part, part_of
     from constrained.kernel.mask_store import MaskStore
     from constrained.kernel.memory import drop_int, grow_int, grow_uint, moved
     from constrained.kernel.pair_list import PairList
@@ -126,6 +128,7 @@ class MaskWalk:
         self.masks = MaskStore(trie)
         self.signatures = Signatures()
         self.outer = PairList()
+        self.telling = PairList()
         self.inner = PairList()
         self.first = grow_int(self.first, 8)
         self.n_sets = len(token_sets)
@@ -713,6 +716,11 @@ class MaskWalk:
             return 0
         elif self.a.budgets:
             count = self.a.exp[at + 3]
+        elif self.a.choices and is_open(self.a, n):
+            self._read_open(todo, g, d, part_of(self.a, n, True))
+            n = part_of(self.a, n, False)
+            if n == 0:
+                return 0
         if self.a.guard_loop >= 0:
             if self.a.exp[at + 2] == 0:
                 d = self.a.byte_det(d)
@@ -743,6 +751,74 @@ class MaskWalk:
                 m = self.holes.under(self.pg_pool[at], n)
                 if m != 0 and self.pg_pool[at + 1] != 0:
                     todo.add(self.pg_pool[at + 1], m)
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _read_open(self, todo: PairList, g: cython.int, d: cython.int, n: cython.int) -> cython.int:
+        """The same of a thread over the open tail ``n`` (``item_choice``): keys are followed down both tries at once.
+
+        Which tokens they are depends on what is written: the record is this mask's alone. Where an item is told, what
+        goes on is to be read.
+        """
+        b: cython.int
+        i: cython.int
+        x: cython.int
+        t: cython.int = self.a.det_first(d)
+        self.walk._begin(False)
+        self.telling.clear()
+        if g != ROOT_GROUP:
+            self.groups.open(g)
+        for b in range(256):
+            if (self.a.firsts[t + (self.a.cls[b] >> 5)] >> (self.a.cls[b] & 31)) & 1:
+                if g == ROOT_GROUP:
+                    x = self.t.children[self.t.child_table(0) + b]
+                    if x != 0:
+                        self._take_key(x, self.a.det_step(d, self.a.cls[b]), n)
+                    continue
+                for i in range(self.groups.behind(b)):
+                    self._take_key(self.groups.found[i], self.a.det_step(d, self.a.cls[b]), n)
+        while self.walk.n_tasks > 0:
+            self.walk.n_tasks -= 1
+            x = self.walk.task_x[self.walk.n_tasks]
+            d = self.walk.task_node[self.walk.n_tasks]
+            i = x + 1
+            while i < self.t.end[x]:
+                t = self.a.det_step(d, self.a.cls[self.t.word[i] & 255])
+                if t != 0:
+                    self._take_key(i, t, n)
+                i = self.t.end[i]
+        self._take_walk()
+        if self.masks.base != NONE or self.masks.n_ex != 0:
+            self.signatures.add(self._new_record(self.masks.base, 0))
+        for i in range(self.telling.count):
+            t = self.a.it_len
+            add_told(self.a, self.telling.other[i], n)
+            t = self.a.canonical(t)
+            x = self.telling.one[i]
+            if t != 0 and self.t.end[x] > x + 1:
+                self.groups.begin()
+                self.groups.add_node(x)
+                todo.add(self.groups.finish(), t)
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _take_key(self, x: cython.int, d: cython.int, n: cython.int) -> cython.int:
+        """Trie node ``x`` has been read, and det ``d`` over the open tail ``n`` is left: take its token, and go on."""
+        k: cython.int = open_part(self.a, d)
+        goes: cython.bint = k != 0 and lives_open(self.a, k, n, False)
+        tells: cython.bint = k != d and lives_open(self.a, d, n, True)
+        if goes or tells:
+            self.walk.found.add_at(x)
+        if goes and self.t.end[x] > x + 1:
+            self.walk._push_task(x, k)
+        if tells:
+            self.telling.add(x, d)
         return 0
 
     @cython.final

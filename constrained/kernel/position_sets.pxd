@@ -9,6 +9,8 @@ cdef long long FAR
 cdef int GUARD
 cdef int BUDGET
 cdef int CHOOSING
+cdef int OPEN
+cdef int REGISTER
 cdef int FAR_COUNT
 cdef int FAR_ENOUGH
 

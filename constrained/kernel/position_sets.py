@@ -44,6 +44,8 @@ FAR = cython.declare(cython.longlong, 1 << 60)
 GUARD = cython.declare(cython.int, -3)
 BUDGET = cython.declare(cython.int, -5)
 CHOOSING = cython.declare(cython.int, 1 << 28)  # see set_loops
+OPEN = cython.declare(cython.int, 1 << 27)  # see item_choice
+REGISTER = cython.declare(cython.int, (1 << 27) - 1)  # a set loop's count without the two
 FAR_COUNT = cython.declare(cython.int, 0x50000000)  # see far_counts
 FAR_ENOUGH = cython.declare(cython.int, 0x50000000 + (1 << 17))
 

@@ -3,9 +3,9 @@
 
 The count of a set loop's element is the id of a register (``kernel.registers``): how many things are written, and one
 bit for each item that is. CHOOSING is added while the separator is written already and an item must follow, so that it
-is read once for all items.
+is read once for all items. How a loop is entered: ``kernel.set_entry``.
 
-Cost: entering a set loop is linear in its items, for each of which a node to return to is made once.
+Cost: linear in the items.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.hashing import bit
-    from cython.cimports.constrained.kernel.position_sets import CHOOSING, FAR, FAR_COUNT, FAR_ENOUGH
+    from cython.cimports.constrained.kernel.position_sets import CHOOSING, FAR, FAR_COUNT, FAR_ENOUGH, REGISTER
     from cython.cimports.constrained.kernel.stacks import Stacks
 else:
     from constrained.kernel.hashing import bit
-    from constrained.kernel.position_sets import CHOOSING, FAR, FAR_COUNT, FAR_ENOUGH
+    from constrained.kernel.position_sets import CHOOSING, FAR, FAR_COUNT, FAR_ENOUGH, REGISTER
 
 
 @cython.cfunc
@@ -112,37 +111,6 @@ def _set_return(a: Stacks, loop: cython.int, c: cython.int, n: cython.int, lacki
 
 @cython.cfunc
 @cython.nogil
-@cython.exceptval(-1, check=False)
-def enter_set(a: Automaton, loop: cython.int, c: cython.int, n: cython.int) -> cython.int:
-    """The separator is called, or every item that may come next, each with its own return."""
-    lo: cython.int = a.l_items[loop]
-    i: cython.int
-    k: cython.int
-    lacking: cython.int
-    if c != 0 and c < CHOOSING:
-        if a.l_sep[loop] >= 0:
-            i = a.it_len
-            k = a.loop_det(loop)
-            a.add_item(k, c + CHOOSING, n)
-            k = a.canonical(i)
-            if k != 0:
-                a.pend(a.l_sep[loop], k)
-        if not a.l_bare[loop]:
-            return 0
-    if c >= CHOOSING:
-        c -= CHOOSING
-    lacking = _unwritten(a, loop, c)
-    for i in range(a.l_items[loop + 1] - lo):
-        if _may_write(a, loop, c, i, lacking):
-            k = _with_item(a, loop, c, i)
-            k = _set_return(a, loop, k, n, lacking - (1 if a.i_required[lo + i] else 0))
-            if k != 0:
-                a.pend(a.i_rule[lo + i], k)
-    return 0
-
-
-@cython.cfunc
-@cython.nogil
 @cython.exceptval(check=False)
 def set_minimum(a: Stacks, loop: cython.int, c: cython.int) -> cython.longlong:
     """Fewest bytes from "one more is written" to the rule's end: what is required, filled up with the cheapest."""
@@ -158,8 +126,7 @@ def set_minimum(a: Stacks, loop: cython.int, c: cython.int) -> cython.longlong:
     chosen: cython.int = 0
     need: cython.int
     same: cython.int
-    if choosing:
-        c -= CHOOSING
+    c &= REGISTER
     count = 0 if c == 0 else a.registers.pool[a.registers.offsets[c - 1]]
     if not a.l_bare[loop]:
         gap = FAR if a.l_sep[loop] < 0 else a.r_min[a.l_sep[loop]]

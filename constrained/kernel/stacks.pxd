@@ -19,6 +19,7 @@ cdef class Stacks(Dets):
     cdef int guard_det
     cdef bint budgets
     cdef bint has_far
+    cdef bint choices
     cdef int n_generation
     cdef int n_count
     cdef int n_cap
@@ -41,6 +42,10 @@ cdef class Stacks(Dets):
     cdef int* n_mark
     cdef int* n_far
     cdef int* l_far
+    cdef int* l_open
+    cdef int* l_open_det
+    cdef int* i_open
+    cdef int* p_item
     cdef int* n_table
     cdef int* el_piece
     cdef int* el_d

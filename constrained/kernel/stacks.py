@@ -35,6 +35,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.far_counts import far_bits, make_ranges, may_be_far
     from cython.cimports.constrained.kernel.guard_tables import GuardTables
     from cython.cimports.constrained.kernel.hashing import mix, sort_triples
+    from cython.cimports.constrained.kernel.item_choice import add_open, is_open, load_choices
     from cython.cimports.constrained.kernel.memory import (
         drop_int,
         empty_table,
@@ -59,6 +60,7 @@ else:
     from constrained.kernel.far_counts import far_bits, make_ranges, may_be_far
     from constrained.kernel.guard_tables import GuardTables
     from constrained.kernel.hashing import mix, sort_triples
+    from constrained.kernel.item_choice import add_open, is_open, load_choices
     from constrained.kernel.memory import drop_int, empty_table, grow_int, moved, moved_longs, out_of_memory
     from constrained.kernel.pending import drop_dead, enter_guard
     from constrained.kernel.position_sets import BUDGET, END_DET, FAR_COUNT, FAR_ENOUGH, GUARD, HOLE_DET
@@ -90,6 +92,10 @@ class Stacks(Dets):
             drop_int(self.un_b)
             drop_int(self.mn_node)
             drop_int(self.l_far)
+            drop_int(self.l_open)
+            drop_int(self.l_open_det)
+            drop_int(self.i_open)
+            drop_int(self.p_item)
 
     else:
 
@@ -118,6 +124,7 @@ class Stacks(Dets):
                 self.guard_loop = i
             elif self.l_rule[i] == BUDGET:
                 self.budgets = True
+        load_choices(self)
         return 0
 
     @cython.cfunc
@@ -134,8 +141,12 @@ class Stacks(Dets):
     @cython.exceptval(-1, check=False)
     def forget_nodes(self) -> cython.int:
         """Begin an epoch, once the dets are forgotten: the dead node, END and HOLE are all there is."""
+        i: cython.int
         self._drop_nodes()
         self.registers.clear()
+        if self.choices:
+            for i in range(self.n_loops):
+                self.l_open_det[i] = -1
         self.n_count = 0
         self.el_len = 0
         self.it_len = 0
@@ -214,10 +225,16 @@ class Stacks(Dets):
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def add_pair(self, d: cython.int, n: cython.int) -> cython.int:
-        """Append what det ``d`` over the stacks ``n`` stands for: itself, its loops, and ``n`` if it accepts."""
+        """Append what det ``d`` over the stacks ``n`` stands for: itself, its loops, and ``n`` if it accepts.
+
+        Where an item of a set loop is being read and not told yet, see ``kernel.item_choice``.
+        """
         i: cython.int
         p: cython.int
-        core: cython.int = self.d_core[d]
+        core: cython.int
+        if self.choices and is_open(self, n):
+            return add_open(self, d, n)
+        core = self.d_core[d]
         if core < 0:
             core = self.core_of(d)
         if core != 0:
@@ -597,10 +614,10 @@ class Stacks(Dets):
 
 # Uncompiled, attributes do not exist until they are set; compiled, stacks.pxd declares them.
 _COUNTERS = """
-max_threads far has_far guard_loop guard_det budgets n_generation n_count n_cap n_table_size el_len el_cap it_len it_cap
-un_len un_cap mn_len mn_cap
+max_threads far has_far choices guard_loop guard_det budgets n_generation n_count n_cap n_table_size el_len el_cap
+it_len it_cap un_len un_cap mn_len mn_cap
 """.split()
 _POINTERS = """
 n_piece n_off n_len n_row n_exp n_nexp n_mask n_mark n_far n_min n_table el_piece el_d el_c el_n it_piece it_d it_c it_n
-un_a un_b mn_node l_far
+un_a un_b mn_node l_far l_open l_open_det i_open p_item
 """.split()
