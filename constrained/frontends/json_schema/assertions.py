@@ -17,7 +17,7 @@ from constrained.frontends.json_schema.expressions import FALSE, TRUE
 from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, PLAIN_INTEGER, NumberShape
 from constrained.frontends.json_schema.objects import ANY_OTHERS, Cell, ObjectShape, disjoint_cells, meet, split_cells
 from constrained.frontends.json_schema.reading import count_of, decimal_of, flag_of, mapping_of, names_of
-from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
+from constrained.frontends.json_schema.strings import ANY_STRING, StringShape, either
 from constrained.limits import LARGEST_REPEAT
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ _PLAIN_INTEGERS = (PLAIN_INTEGER,)
 _ANY_STRINGS = (ANY_STRING,)
 _TYPES = frozenset("null boolean integer number string array object".split())
 _ONE_TYPE = {name: frozenset((name,)) for name in _TYPES}
+FEW_CELLS = 8
+"""Sets of names that patterns cut out, from which on it is looked whether there are any."""
 _STRING_ONLY = frozenset(("string",))
 _NOTHING_NAMED: frozenset[str] = frozenset()
 
@@ -279,7 +281,7 @@ def _pattern_cells(normaliser: Normaliser, place: Place, schema: dict[str, Any],
     """The names by which patterns they match: disjoint cells, and the patterns' own names."""
     patterns: list[StringShape] = []
     cells: list[tuple[StringShape, int, bool]] = [(ANY_STRING, TRUE, False)]
-    for pattern, expression in zip(schema["patternProperties"], values, strict=True):
+    for pattern in schema["patternProperties"]:
         try:
             names = StringShape.from_pattern(pattern, normaliser.limits)
         except UnsatisfiableGrammarError:
@@ -288,10 +290,14 @@ def _pattern_cells(normaliser: Normaliser, place: Place, schema: dict[str, Any],
             raise SchemaError(f"the pattern cannot be used: {error}",
                               pointer=f"{place.pointer}/patternProperties") from None
         patterns.append(names)
+    for names, expression in _joined(patterns, values):
         outside = names.complement()
         refined: list[tuple[StringShape, int, bool]] = []
         for cell, value, matched in cells:
             inside = cell.intersect(names)
+            if inside is not None and len(cells) > FEW_CELLS and inside.is_plainly_empty(normaliser.limits):
+                refined.append((cell, value, matched))
+                continue
             if inside is not None:
                 refined.append((inside, normaliser.both(value, expression), True))
             for other in outside:
@@ -302,6 +308,21 @@ def _pattern_cells(normaliser: Normaliser, place: Place, schema: dict[str, Any],
         normaliser.spend(len(cells))
     found = [(names, value if matched else rest) for names, value, matched in cells]
     return tuple([cell for cell in found if cell[1] != FALSE]), patterns
+
+
+def _joined(patterns: list[StringShape], values: list[int]) -> list[Cell]:
+    """The patterns with what they ask for; those that ask for the same as one, where that is simple."""
+    found: list[Cell] = []
+    places: dict[int, int] = {}
+    for names, value in zip(patterns, values, strict=True):
+        place = places.setdefault(value, len(found))
+        if place < len(found):
+            both = either(found[place][0], names)
+            if both is not None:
+                found[place] = both, value
+                continue
+        found.append((names, value))
+    return found
 
 
 def _dependent(normaliser: Normaliser, shapes: tuple[ObjectShape, ...], name: str,

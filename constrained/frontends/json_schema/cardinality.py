@@ -26,9 +26,6 @@ MAX_DEPTH = 4
 
 CHARACTERS = 0x110000 - 0x800
 
-LISTED = 100_000
-"""Numbers of an interval that are counted one by one."""
-
 MAX_LAYERS = 2_000
 """Lengths of strings up to which those beside a pattern are counted."""
 
@@ -58,13 +55,11 @@ def at_least(normaliser: Normaliser, expression: int, most: int, *, strict: bool
 
 def numbers_at_least(shape: NumberShape, most: int, digits: int) -> int:
     """A lower bound of the members of a shape that can be written with ``digits``, up to ``most``."""
-    few = shape.enumerated(min(most, LISTED) + len(shape.excluded))
-    if few is not None:
-        return min(len(few), most)
+    there_are = shape.count()
+    if there_are is not None:
+        return min(there_are, most)
     if shape.not_multiple_of and shape.lower is not None and shape.upper is not None:
         return 0  # how many are left is not counted
-    if shape.lower is not None and shape.upper is not None and shape.step() is not None:
-        most = min(most, LISTED)
     return min(most, int(10 ** min(digits, 20)))
 
 

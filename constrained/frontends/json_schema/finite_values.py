@@ -147,10 +147,10 @@ def exact_count(normaliser: Normaliser, expression: int, most: int, *, strict: b
         else:
             count += len(string.values)
     for number in d.numbers:
-        numbers = number.enumerated(most)
+        numbers = number.count()
         if numbers is None:
             return None
-        count += len(numbers)
+        count += numbers
     for shape in d.objects:
         if not normaliser.no_object(shape):
             objects = _objects_counted(normaliser, shape, most, strict, depth)

@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, reduce
+from itertools import combinations
 from math import lcm
 
 from constrained.errors import GrammarLimitError
@@ -34,6 +35,9 @@ _ONE = Decimal(1)
 _LONGEST = _DEFAULT_LIMITS.max_dfa_states
 #: Multiples in an interval that are tried one by one.
 _LOOKED_AT = 1000
+
+#: Steps that leave numbers out, up to which members are counted.
+_LEFT_OUT = 6
 
 #: Ranges of the number formats: OpenAPI's, and IEEE 754 for floats (the finite ones).
 _FORMATS: dict[str, tuple[bool, Decimal, Decimal]] = {
@@ -204,6 +208,33 @@ class NumberShape:
             return None
         candidates = [_unscaled(index * unit, scale) for index in range(first, last + 1)]
         return tuple(value for value in candidates if self.contains(value))
+
+    def count(self) -> int | None:
+        """How many members there are; None where they have no end or are not counted so."""
+        if self.values is not None:
+            return len(self.values)
+        step = self.step()
+        if self.lower is None or self.upper is None:
+            return None
+        if self.lower >= self.upper:
+            return int(self.lower == self.upper and self.contains(self.lower))
+        if step is None or len(self.not_multiple_of) > _LEFT_OUT:
+            return None
+        found = 0
+        for size in range(len(self.not_multiple_of) + 1):  # inclusion and exclusion
+            for some in combinations(sorted(self.not_multiple_of), size):
+                common = reduce(_common_multiple, some, step)
+                found += (-1) ** size * self._multiples(common)
+        everything = replace(self, excluded=frozenset())
+        return found - sum(1 for value in self.excluded if everything.contains(value))
+
+    def _multiples(self, step: Decimal) -> int:
+        """How many multiples of ``step`` the interval has."""
+        assert self.lower is not None
+        assert self.upper is not None
+        scale = _scale(step, self.lower, self.upper)
+        unit, low, high = _scaled(step, scale), _scaled(self.lower, scale), _scaled(self.upper, scale)
+        return max((high - self.upper_open) // unit - -(-(low + self.lower_open) // unit) + 1, 0)
 
     def to_expr(self, policy: TextPolicy, limits: Limits = _DEFAULT_LIMITS) -> Expr:
         """The JSON texts of the members; a choice of nothing where there is none.

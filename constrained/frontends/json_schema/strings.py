@@ -38,6 +38,7 @@ from constrained.grammar.counted import CountedDfa
 from constrained.grammar.ir import Choice, Expr, Literal, Repeat, Sequence, Unordered
 from constrained.limits import Limits
 from constrained.regex import dfa as automata
+from constrained.regex.builder import alternation
 from constrained.regex.charset import ANY as ANY_CHARACTER
 from constrained.regex.charset import complement as other_characters
 from constrained.regex.charset import contains, of_text
@@ -51,7 +52,7 @@ from constrained.regex.syntax import Repeat as TreeRepeat
 if TYPE_CHECKING:
     from constrained.frontends.json_schema.formats_more import More
 
-__all__ = ["ANY_STRING", "NOTHING", "Language", "StringShape", "both_of", "named_format", "pattern_language"]
+__all__ = ["ANY_STRING", "NOTHING", "Language", "StringShape", "both_of", "either", "named_format", "pattern_language"]
 
 #: What matches no text.
 NOTHING = Choice(())
@@ -180,6 +181,24 @@ def _closed(ops: list[Op], places: list[int]) -> set[int]:
 def pattern_language(pattern: str, limits: Limits = _DEFAULT_LIMITS) -> Language:
     """The strings in which the ECMA-262 ``pattern`` is found. Raises RegexError, GrammarLimitError."""
     return Language(pattern, pattern_tree(pattern, dialect="ecma", limits=limits))
+
+
+def either(a: StringShape, b: StringShape) -> StringShape | None:
+    """The strings of either, where both are of one pattern without assertions and nothing else; else None."""
+    for one in (a, b):
+        if one.values is not None or one.minimum or one.maximum is not None or one.excluded or len(one.languages) != 1:
+            return None
+        tree = one.languages[0].tree
+        if tree is None or one.languages[0].more is not None or has_assertions(tree):
+            return None
+    return StringShape(languages=(_either(a.languages[0], b.languages[0]),))
+
+
+@lru_cache(maxsize=1024)
+def _either(a: Language, b: Language) -> Language:
+    assert a.tree is not None
+    assert b.tree is not None
+    return Language(f"{a.name} or {b.name}", alternation([a.tree, b.tree]))
 
 
 @lru_cache(maxsize=256)
@@ -347,6 +366,13 @@ class StringShape:
         """Whether it is plain that there is no end of members, so that those left out do not count."""
         return self.minimum == 0 and self.maximum is None and self.values is None and (
             not self.languages or _is_endless(self.languages, limits))
+
+    def is_plainly_empty(self, limits: Limits = _DEFAULT_LIMITS) -> bool:
+        """The same; False, too, where the automaton is too large."""
+        try:
+            return self.is_empty(limits)
+        except GrammarLimitError:
+            return False
 
     def enumerated(self, most: int, limits: Limits = _DEFAULT_LIMITS) -> tuple[str, ...] | None:
         """All members if they are at most ``most``, shorter ones first; else None. May build an automaton."""

@@ -145,6 +145,13 @@ KINDS: list[tuple[str, Any, list[Any], list[Any]]] = [
     ("names not held to their schema", {"additionalProperties": {"$ref": "#"}, "propertyNames": {
         "not": {"$ref": "#"}}, "pattern": "^a"},
      ["a", {}, {"b": 1, "c": {"d": "a"}}], ["b", {"a": 1}, {"b": {"a": 1}}]),
+    ("many patterns that ask for the same",
+     {"patternProperties": {f"^({letter}|z){{2}}": {"type": "integer"} for letter in "abcdefghijkl"},
+      "additionalProperties": False}, [{}, {"aa": 1, "lz": 2, "zz": 3}], [{"aa": "x"}, {"ab": 1}, {"z": 1}]),
+    ("many patterns that ask for different things",
+     {"patternProperties": {f"^{letter}+$": {"minimum": place} for place, letter in enumerate("abcdefghijklmnop")}
+      | {"^[a-d]": {"multipleOf": 2}}, "additionalProperties": {"type": "null"}},
+     [{"aa": 0, "c": 4, "pp": 15, "ab": 2, "q": None}], [{"c": 0}, {"c": 3}, {"pp": 14}, {"ab": 1}, {"q": 1}]),
     ("draft 4 tells integers by their spelling",
      {"$schema": DRAFT_4, "oneOf": [{"type": "number"}, {"type": "integer"}]}, [1.0, 1.5, 1e16, -0.0], [1, 0, 10**20]),
     ("draft 4, twice not an integer", {"$schema": DRAFT_4, "not": {"not": {"type": "integer"}}}, [1, -5], [1.0, 1.5]),

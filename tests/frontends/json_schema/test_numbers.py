@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -244,3 +245,17 @@ def test_texts_of_long_integers(lower: int, length: int, seed: int) -> None:
         assert member or not accepted, text
         if is_canonical(text):
             assert accepted == member, text
+
+
+@given(intervals(), st.sampled_from(["1", "0.5", "0.1", "3", "2.5"]),
+       st.sets(st.sampled_from(["2", "3", "0.5", "1.5"])), st.sets(st.integers(-80, 80)))
+@settings(max_examples=150, deadline=None)
+def test_members_are_counted(bounds: NumberShape, step: str, left_out: set[str], excluded: set[int]) -> None:
+    shape = replace(bounds, multiple_of=Decimal(step), not_multiple_of=frozenset(map(Decimal, left_out)),
+                    excluded=frozenset(Decimal(value) / 2 for value in excluded))
+    listed = shape.enumerated(20_000)
+    count = shape.count()
+    if shape.lower is None or shape.upper is None:
+        assert count is None
+    elif listed is not None:
+        assert count == len(listed)
