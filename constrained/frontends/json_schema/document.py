@@ -1,9 +1,9 @@
 """Where references lead.
 
 A schema inside a document is a *place*: the value, its JSON Pointer (for messages) and the *scope* that references
-in it resolve against. Documents without embedded ids or anchors need no more than walking pointers. Others go through
-``referencing``: its registry is built only when a reference needs it, holds what the caller passed and this document,
-and retrieves nothing. Nothing here opens a file or a socket.
+in it resolve against. Documents whose references are pointers, with none inside of an embedded id, need no more than
+walking. Others go through ``referencing``: its registry is built only when a reference needs it, holds what the caller
+passed and this document, and retrieves nothing. Nothing here opens a file or a socket.
 """
 
 from __future__ import annotations
