@@ -65,19 +65,20 @@ def build_network(
 class Writer(RuleWriter):
     """Writes the rarer nodes. Arguments as for ``build_network``."""
 
-    def __init__(self, rules: RuleSet, limits: Limits,
-                 resolve_tokens: Callable[[TokenReference], frozenset[int]],
-                 mark: Callable[[], frozenset[int] | None], annexes: bool, makes_images: bool = True) -> None:
-        named = rules.rules if isinstance(rules.rules, dict) else dict(rules.rules)
-        self.rules = rules
-        self.makes_images = makes_images
-        super().__init__(named, KINDS, limits.max_positions, limits.max_repeat, char_template, parts_of,
-                         annexes)
-        self.resolve_tokens = resolve_tokens
-        self.limits = limits
-        self.mark = mark
-        self.token_set_ids: dict[frozenset[int], int] = {}
-        self.guard_ids: dict[tuple[int, frozenset[int]], int] = {}  # by identity of what the network keeps alive
+    __slots__ = ()
+    kinds = KINDS
+    template = staticmethod(char_template)
+
+    @staticmethod
+    def parts_of(node: Expr) -> tuple[int, tuple[Any, ...]]:
+        """How many leaves a node has of its own, and its sub-expressions."""
+        if isinstance(node, (Capture, Distinct)):
+            return 0, (node.body,)
+        if isinstance(node, CountedGraph):
+            return node.product.states(), node.parts(OFTEN)
+        if isinstance(node, Graph):
+            return len(node.edges), children(node)
+        return (LARGE if isinstance(node, (AnyTextUntil, NotFollowedBy, TokenBudget)) else 1), children(node)
 
     def build(self, root: str) -> Network:
         """Positions for the rules reachable from ``root``. Raises as ``build_network`` does."""
@@ -91,10 +92,9 @@ class Writer(RuleWriter):
 
     def make_images(self, names: list[str]) -> None:
         """Lower rules that many grammars have once for all of them."""
-        if self.makes_images:
-            for name in names:
-                writer = Writer(self.rules, self.limits, lambda reference: frozenset(), lambda: None, True, False)
-                keep_image_of(writer, self.rules.rules[name], name)
+        for name in names:
+            writer = Writer(self.rules, self.limits, lambda reference: frozenset(), lambda: None, True, False)
+            keep_image_of(writer, self.rules.rules[name], name)
 
     def other(self, node: Expr, start: int, end: int, origin: int) -> None:
         """Spell ``node`` between two positions."""
@@ -111,6 +111,7 @@ class Writer(RuleWriter):
                 self.tokens(mark, before, start)
             self.write(node.body, start, end, origin)
         elif isinstance(node, NotFollowedBy):
+            # by identity of what the network keeps alive
             known = self.guard_ids.setdefault((id(node.dfa), node.at_end), len(self.net.guard_dfas))
             if known == len(self.net.guard_dfas):
                 self.net.guard_dfas.append(node.dfa)
@@ -129,14 +130,3 @@ class Writer(RuleWriter):
         if known == len(self.net.token_sets):
             self.net.token_sets.append(tokens)
         self.edge(start, _TOKENS, known, 0, end)
-
-
-def parts_of(node: Expr) -> tuple[int, tuple[Any, ...]]:
-    """How many leaves a node has of its own, and its sub-expressions."""
-    if isinstance(node, (Capture, Distinct)):
-        return 0, (node.body,)
-    if isinstance(node, CountedGraph):
-        return node.product.states(), node.parts(OFTEN)
-    if isinstance(node, Graph):
-        return len(node.edges), children(node)
-    return (LARGE if isinstance(node, (AnyTextUntil, NotFollowedBy, TokenBudget)) else 1), children(node)

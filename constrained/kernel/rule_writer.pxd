@@ -33,7 +33,13 @@ cdef int UNROLL_POSITIONS
 cdef class RuleWriter:
     cdef public Network net
     cdef long long largest
-    cdef object template
+    cdef readonly object rules
+    cdef readonly object limits
+    cdef readonly object resolve_tokens
+    cdef readonly object mark
+    cdef readonly dict token_set_ids
+    cdef readonly dict guard_ids
+    cdef bint makes_images
     cdef RuleTable table
     cdef list waiting
     cdef list waiting_origin

@@ -95,7 +95,11 @@ class RepeatTooLarge(Exception):
 
 @cython.cclass
 class RuleWriter:
-    """Writes the rules reachable from a root into ``net``; rule 0 is the root."""
+    """Writes the rules reachable from a root into ``net``; rule 0 is the root.
+
+    A subclass says what kinds of expressions there are beside ``Node``: ``kinds``, the numbers of their types;
+    ``template(ranges)``, a character's automaton; ``parts_of(node)``: (leaves of its own, parts) of what has no number.
+    """
 
     if cython.compiled:
 
@@ -110,19 +114,24 @@ class RuleWriter:
             self.places = None
             return self
 
-    def __init__(self, rules: dict, kinds: dict, most: cython.int, largest: cython.longlong, template, parts_of,
-                 annexes: cython.bint):
-        """``most``: positions, ``largest``: a repetition's count; ``template(ranges)``: a character's automaton.
+    def __init__(self, rules, limits, resolve_tokens, mark, annexes: cython.bint, makes_images: cython.bint = True):
+        """``rules``: a ``RuleSet``. ``limits``: its ``max_positions`` and ``max_repeat`` are kept to.
 
-        ``annexes``: whether large automata may be written apart, where the passes of lowering do not see them, and
-        images be linked in for rules.
-
-        ``kinds``: the numbers of types that are no ``Node``; ``parts_of``: (leaves of its own, parts) of any other.
+        ``resolve_tokens`` and ``mark`` are for the subclass. ``annexes``: whether large automata may be written apart,
+        where the passes of lowering do not see them, and images be linked in for rules. ``makes_images``: whether
+        images that are not there are made.
         """
-        self.largest = largest
-        self.template = template
-        self.net = new_network(most)
-        self.table = RuleTable(rules, kinds, parts_of, annexes, largest)
+        named: dict = rules.rules if isinstance(rules.rules, dict) else dict(rules.rules)
+        self.rules = rules
+        self.limits = limits
+        self.resolve_tokens = resolve_tokens
+        self.mark = mark
+        self.token_set_ids = {}
+        self.guard_ids = {}
+        self.makes_images = makes_images
+        self.largest = limits.max_repeat
+        self.net = new_network(limits.max_positions)
+        self.table = RuleTable(named, self.kinds, self.parts_of, annexes, self.largest)
         self.waiting = []  # what each rule spells: a Rule, or the body of a loop
         self.waiting_origin = []
         self.loop_rules = {}
@@ -170,7 +179,7 @@ class RuleWriter:
             self.annexes = False  # guards look into everything
             if table.opaque:
                 table = self._choose_again(root)
-        elif table.wanted:
+        elif table.wanted and self.makes_images:
             self.make_images([named.name for named in table.wanted])
             table = self._choose_again(root)
         named = table.known[root]

@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from constrained.kernel.images import Image
 from constrained.kernel.network import Network
@@ -7,10 +7,20 @@ from constrained.kernel.network import Network
 class RepeatTooLarge(Exception): ...
 
 class RuleWriter:
+    kinds: ClassVar[dict[type, int]]
+    template: Any
+    parts_of: Any
     net: Network
-    def __init__(self, rules: dict[str, Any], kinds: dict[type, int], most: int, largest: int,
-                 template: Callable[[tuple[tuple[int, int], ...]], Any],
-                 parts_of: Callable[[Any], tuple[int, tuple[Any, ...]]], annexes: bool) -> None: ...
+    rules: Any  # a ``RuleSet``, which this layer does not know
+    limits: Any
+    token_set_ids: dict[frozenset[int], int]
+    guard_ids: dict[tuple[int, frozenset[int]], int]
+    @property
+    def resolve_tokens(self) -> Callable[[Any], frozenset[int]]: ...
+    @property
+    def mark(self) -> Callable[[], frozenset[int] | None]: ...
+    def __init__(self, rules: Any, limits: Any, resolve_tokens: Callable[[Any], frozenset[int]],
+                 mark: Callable[[], frozenset[int] | None], annexes: bool, makes_images: bool = True) -> None: ...
     def make_images(self, names: list[str]) -> None: ...
     def other(self, node: Any, start: int, end: int, origin: int) -> None: ...
     def write(self, node: Any, start: int, end: int, origin: int) -> None: ...
