@@ -569,6 +569,8 @@ def _all_but(shape: StringShape, escapes: str) -> Expr | None:
 
     One option for each prefix of an excluded string, so that what follows is a count and no copy of it.
     """
+    if shape.maximum is not None and shape.minimum > shape.maximum:
+        return None
     excluded = [text for text in sorted(shape.excluded) if not _has_surrogate(text)]
     following: dict[str, set[str]] = {"": set()}
     for text in excluded:

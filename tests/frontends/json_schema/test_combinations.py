@@ -145,6 +145,9 @@ KINDS: list[tuple[str, Any, list[Any], list[Any]]] = [
     ("names not held to their schema", {"additionalProperties": {"$ref": "#"}, "propertyNames": {
         "not": {"$ref": "#"}}, "pattern": "^a"},
      ["a", {}, {"b": 1, "c": {"d": "a"}}], ["b", {"a": 1}, {"b": {"a": 1}}]),
+    ("names of no length beside a declared one",
+     {"properties": {"a": {}}, "additionalProperties": {"type": "null"},
+      "propertyNames": {"minLength": 2, "maxLength": 1}}, [{}, 1], [{"a": 1}]),
     ("many patterns that ask for the same",
      {"patternProperties": {f"^({letter}|z){{2}}": {"type": "integer"} for letter in "abcdefghijkl"},
       "additionalProperties": False}, [{}, {"aa": 1, "lz": 2, "zz": 3}], [{"aa": "x"}, {"ab": 1}, {"z": 1}]),
