@@ -35,7 +35,7 @@ def drive(matcher: cd.GrammarMatcher, rng: random.Random, steps: int) -> list[ob
     return seen
 
 
-@pytest.mark.parametrize("limits", [{"max_states": 30}, {"max_automaton_bytes": 30_000}, {"max_mask_bytes": 100},
+@pytest.mark.parametrize("limits", [{"max_states": 30}, {"max_automaton_bytes": 10_000}, {"max_mask_bytes": 100},
                                     {"max_states": 30, "max_mask_bytes": 100}])
 def test_matchers_do_not_notice(limits: dict[str, int]) -> None:
     steps = sized(2000, 600)
