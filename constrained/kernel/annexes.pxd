@@ -12,6 +12,7 @@ cdef long long FAR
 
 cdef class Annex:
     cdef int size
+    cdef bint counted
     cdef int edges
     cdef Block block
     cdef object source
@@ -22,18 +23,7 @@ cdef class Annex:
 
 @cython.final
 cdef class BlockAnnex(Annex):
-    cdef int boundary
-    cdef int least
-    cdef int top
-    cdef bint endless
-    cdef int n_rows
-    cdef int* rows
-    cdef int* row_of
-    cdef int _measure_layers(self) except -1
-    cdef int _write_uncounted(self, int* off, int* a, int* b, int* to, long long* minima, int* region, int at, int base, int end, long long cost, int number) noexcept
-    cdef void _measure_layer(self, int count, int at) noexcept
-    cdef int _left(self, int count, int edge) noexcept
-    cdef int _row(self, int* a, int* b, int* to, int at, int base, int count, int state) noexcept
+    pass
 
 @cython.final
 cdef class WordAnnex(Annex):

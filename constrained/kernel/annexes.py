@@ -1,16 +1,18 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """Large finite automata that are written once, into the finished program, and not as positions of the network.
 
-A product of an automaton and a counter, the keys an object does not name, a long list of words: each is entered at one
-place, left at one other, calls nothing, and everything the passes of lowering would find out about its positions is
-known beforehand. In the network an *annex* is one position, its *door*, whose byte edges nobody sees (``head`` names
+The keys an object does not name, a long list of words, an automaton beside a counter: each is entered at one place,
+left at one other, calls nothing, and everything the passes of lowering would find out about its positions is known
+beforehand. In the network an *annex* is one position, its *door*, whose byte edges nobody sees (``head`` names
 the span instead); ``kernel.program`` writes the door's edges and, behind all other positions, those of the annex. The
 first position is entered from the door only, so the door never accepts: where the empty text is one of the annex, an
 epsilon leads past the door.
 
-``BlockAnnex``   a ``kernel.blocks`` block, with or without a counter of characters
+``BlockAnnex``   a ``kernel.blocks`` block
 ``WordAnnex``    a list of words, as a trie
 ``LazyAnnex``    an automaton of which nothing is written but the door: see ``kernel.lazy_positions``
+
+A block beside a counter of characters is a ``kernel.counted_annex``, of which only the door is written, too.
 
 Cost: 3 ns an edge; nothing is written that cannot be completed.
 """
@@ -36,15 +38,18 @@ FAR = cython.declare(cython.longlong, 1 << 60)
 
 @cython.cclass
 class Annex:
-    """``size`` positions behind a door, with at most ``edges`` edges, those of the door included."""
+    """``size`` positions behind a door, with at most ``edges`` edges, those of the door included. ``counted``: it is a
+    ``kernel.counted_annex``, whose positions are made when they are met.
+    """
 
     if not cython.compiled:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
             self.size = self.edges = self.n_rows = self.n_entries = 0
+            self.counted = False
             self.source = None
-            self.block = self.rows = self.row_of = self.offsets = None
+            self.block = self.rows = self.row_of = self.alike = self.need = self.final = self.offsets = None
             self.entry_lo = self.entry_hi = self.entry_depth = self.entry_length = self.entry_at = None
             self.entry_child = self.entry_best = None
             self.alone = [0] * 8
@@ -78,152 +83,36 @@ class Annex:
 @cython.final
 @cython.cclass
 class BlockAnnex(Annex):
-    """State ``s`` of ``block`` after ``c`` characters is position ``c n + s``; a character ends where a state below
-    ``boundary`` is entered, ``least`` to ``top`` of them are in a text, or any number from ``top`` on (``endless``).
+    """State ``s`` of ``block``, which is measured, is position ``s``."""
 
-    ``rows``: bytes to the end by state, one row for all counts that have the same; ``row_of`` by count.
-    """
-
-    if cython.compiled:
-
-        def __dealloc__(self):
-            free(self.rows)
-            free(self.row_of)
-
-    def __init__(self, block: Block, boundary: cython.int, least: cython.int, top: cython.int, endless: cython.bint):
+    def __init__(self, block: Block):
         self.block = block
-        self.boundary = boundary
-        self.least = least
-        self.top = top
-        self.endless = endless
-        self.size = (top + 1) * block.n
-        self.edges = (top + 2) * (block.edges + block.finals)
+        self.size = block.n
+        self.edges = 2 * (block.edges + block.finals)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def measure(self) -> cython.int:
-        n: cython.int = self.block.n
-        at: cython.int
-        i: cython.int
-        k: cython.int
-        self.row_of = grow_int(self.row_of, self.top + 1)
-        if not self.row_of:
-            raise MemoryError
-        self.n_rows = 0
-        if self.top == 0 and self.boundary == 0 and self.least == 0:  # nothing is counted
-            self.rows = grow_int(self.rows, n)
-            if not self.rows:
-                raise MemoryError
-            for i in range(n):
-                self.rows[i] = self.block.away[i]
-            self.row_of[0] = 0
-        else:
-            self._measure_layers()
-        i = NO_END
-        for k in range(self.block.first[0], self.block.first[1]):
-            at = self._left(0, k)
-            if at + 1 < i:
-                i = at + 1
-        return i
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _measure_layers(self) -> cython.int:
-        """The highest count first. Two equal rows: all below are equal, too, as long as texts may end there."""
-        n: cython.int = self.block.n
-        count: cython.int
-        at: cython.int
-        i: cython.int
-        steady: cython.bint = False
-        for count in range(self.top, -1, -1):
-            if steady and count >= self.least:
-                self.row_of[count] = self.n_rows - 1
-                continue
-            self.rows = grow_int(self.rows, (self.n_rows + 1) * n)
-            if not self.rows:
-                raise MemoryError
-            self._measure_layer(count, n * self.n_rows)
-            at = n * self.n_rows
-            steady = count < self.top
-            i = 0
-            while steady and i < n:
-                if self.rows[at + i] != self.rows[at - n + i]:
-                    steady = False
-                i += 1
-            if not steady:
-                self.n_rows += 1
-            self.row_of[count] = self.n_rows - 1
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _measure_layer(self, count: cython.int, at: cython.int) -> cython.void:
-        """Fill the row at ``at`` of ``rows``; that of the next count is there."""
         block: Block = self.block
-        n: cython.int = block.n
-        above: cython.int = at - n
-        i: cython.int
+        least: cython.int = NO_END
         k: cython.int
-        to: cython.int
-        cost: cython.int
-        changed: cython.bint = True
-        for i in range(n):
-            self.rows[at + i] = NO_END
-        if count >= self.least:
-            for i in range(block.finals):
-                self.rows[at + block.final[i]] = 0
-        while changed:
-            changed = False
-            for i in range(n - 1, -1, -1):
-                cost = self.rows[at + i]
-                for k in range(block.first[i], block.first[i + 1]):
-                    to = block.to[k]
-                    if to >= self.boundary or (self.endless and count == self.top):
-                        if self.rows[at + to] + 1 < cost:
-                            cost = self.rows[at + to] + 1
-                    elif count < self.top and self.rows[above + to] + 1 < cost:
-                        cost = self.rows[above + to] + 1
-                if cost < self.rows[at + i]:
-                    self.rows[at + i] = cost
-                    changed = True
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _left(self, count: cython.int, edge: cython.int) -> cython.int:
-        """Bytes to the end behind an edge of the block that is taken after ``count`` characters."""
-        to: cython.int = self.block.to[edge]
-        if to < self.boundary:
-            if count < self.top:
-                count += 1
-            elif not self.endless:
-                return NO_END
-        return self.rows[self.block.n * self.row_of[count] + to]
+        for k in range(block.first[0], block.first[1]):
+            if block.away[block.to[k]] + 1 < least:
+                least = block.away[block.to[k]] + 1
+        return least
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def write_door(self, a: cython.p_int, b: cython.p_int, to: cython.p_int, at: cython.int, base: cython.int,
                    end: cython.int) -> cython.int:
-        return self._row(a, b, to, at, base, 0, 0)
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _row(self, a: cython.p_int, b: cython.p_int, to: cython.p_int, at: cython.int, base: cython.int,
-             count: cython.int, state: cython.int) -> cython.int:
-        """The byte edges of a state; ``base`` is the number of the first position of its count."""
         block: Block = self.block
         k: cython.int
-        target: cython.int
-        counts: cython.bint = self.boundary > 0
-        for k in range(block.first[state], block.first[state + 1]):
-            target = block.to[k]
-            if (self._left(count, k) if counts else self.rows[block.n * self.row_of[count] + target]) >= NO_END:
-                continue
-            if target < self.boundary and count < self.top:
-                target += block.n
-            a[at] = block.lo[k]
-            b[at] = block.hi[k]
-            to[at] = base + target
-            at += 1
+        for k in range(block.first[0], block.first[1]):
+            if block.away[block.to[k]] < NO_END:
+                a[at] = block.lo[k]
+                b[at] = block.hi[k]
+                to[at] = base + block.to[k]
+                at += 1
         return at
 
     @cython.cfunc
@@ -231,63 +120,6 @@ class BlockAnnex(Annex):
     def write(self, off: cython.p_int, a: cython.p_int, b: cython.p_int, to: cython.p_int, minima: cython.p_longlong,
               region: cython.p_int, at: cython.int, base: cython.int, end: cython.int, cost: cython.longlong,
               number: cython.int) -> cython.int:
-        block: Block = self.block
-        n: cython.int = block.n
-        count: cython.int
-        i: cython.int
-        j: cython.int
-        p: cython.int = base
-        left: cython.int
-        layer: cython.int = at
-        before: cython.int = at
-        if self.top == 0 and self.boundary == 0 and self.least == 0:
-            return self._write_uncounted(off, a, b, to, minima, region, at, base, end, cost, number)
-        for count in range(self.top + 1):
-            before = layer
-            layer = at
-            if count > self.least and count < self.top and self.row_of[count - 1] == self.row_of[count + 1]:
-                # as the layer below it, one layer on
-                for j in range(layer - before):
-                    a[at + j] = a[before + j]
-                    b[at + j] = b[before + j]
-                    to[at + j] = to[before + j] + n
-                at += layer - before
-                for i in range(4 * n):
-                    off[4 * p + i] = off[4 * (p - n) + i] + (layer - before)
-                for i in range(block.finals):  # the end stays where it is
-                    j = off[4 * (p + block.final[i]) + 1]
-                    a[j] = end
-                    b[j] = end
-                    to[j] = end
-                for i in range(n):
-                    minima[p + i] = minima[p - n + i]
-                    region[p + i] = 0
-                p += n
-                continue
-            for i in range(n):
-                off[4 * p] = at
-                at = self._row(a, b, to, at, base + count * n, count, i)
-                off[4 * p + 1] = at
-                left = self.rows[n * self.row_of[count] + i]
-                if left == 0:  # a final state
-                    a[at] = end
-                    b[at] = end
-                    to[at] = end
-                    at += 1
-                off[4 * p + 2] = at
-                off[4 * p + 3] = at
-                minima[p] = FAR if left >= NO_END else FAR - 1 if cost + left >= FAR else cost + left
-                region[p] = number if block.inside and block.inside[i] else 0
-                p += 1
-        return at
-
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _write_uncounted(self, off: cython.p_int, a: cython.p_int, b: cython.p_int, to: cython.p_int,
-                         minima: cython.p_longlong, region: cython.p_int, at: cython.int, base: cython.int,
-                         end: cython.int, cost: cython.longlong, number: cython.int) -> cython.int:
-        """``write`` for the block alone."""
         block: Block = self.block
         away: cython.p_int = block.away
         lo: cython.p_int = block.lo

@@ -9,7 +9,7 @@ Data, a list of ints
     elements, and for each of them the tail (how manieth node, -1: none), how many positions and which, and the count:
     one int, or for a set loop the number of words of its register (-1: 0), its marks (CHOOSING, OPEN), the words.
 
-A lazy automaton's positions go with their epoch: a node with one is not carried. Cost: 0.1 us an int.
+The positions of an automaton with a source go with their epoch: a node with one is not carried. Cost: 0.1 us an int.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.hashing import sort_ints
     from cython.cimports.constrained.kernel.position_sets import BUDGET, GUARD, REGISTER
     from cython.cimports.constrained.kernel.stacks import Stacks
 else:
+    from constrained.kernel.hashing import sort_ints
     from constrained.kernel.position_sets import BUDGET, GUARD, REGISTER
     from constrained.kernel.stacks import Stacks
 
@@ -53,8 +55,8 @@ def pack(a: Stacks, node: cython.int, out: list) -> cython.bint:
             out.append(number.get(a.el_n[i], -1))
             out.append(a.d_len[d])
             for j in range(a.d_off[d], a.d_off[d] + a.d_len[d]):
-                p = a.d_pool[j]
-                if p >= a.program.n_positions:
+                p = a.number_of(a.d_pool[j])
+                if p < 0:
                     return False
                 out.append(p)
             _pack_count(a, d, a.el_c[i], out)
@@ -109,7 +111,8 @@ def unpack(a: Stacks, data: list, at: cython.Py_ssize_t) -> cython.int:
             at += 2
             a.need_buf(c)
             for i in range(c):
-                a.buf[i] = data[at + i]
+                a.buf[i] = a.position_of(data[at + i])
+            sort_ints(a.buf, 0, c)
             at += c
             d = a.intern_det(c)
             c = data[at]

@@ -125,7 +125,7 @@ class Dets(PositionSets):
                 if self.e_a[j] <= b and b <= self.e_b[j]:
                     t = self.e_to[j]
                     if t < 0:
-                        t = self.lazy_step(p, b)
+                        t = self.lazy_step(p, b, t)
                         if t == 0:
                             continue
                     self.need_buf(n + 1)
@@ -164,7 +164,7 @@ class Dets(PositionSets):
                 if self.d_rows[k] < 0:
                     if t < 0:  # another edge may read the same bytes, so it is asked for by class
                         t = self.det_step(d, self.cls[b])
-                        if self.e_to[i] < 0 or self._overlap(p):
+                        if self.e_to[i] == -1 or self._overlap(p):
                             t = -1
                     else:
                         self.d_rows[k] = t

@@ -1,6 +1,8 @@
 cimport cython
 
 from constrained.kernel.automaton cimport Automaton
+from constrained.kernel.counted_annex cimport CountedAnnex
+from constrained.kernel.counted_walk cimport CountedWalk
 from constrained.kernel.exit_groups cimport ExitGroups
 from constrained.kernel.guard_holes cimport GuardHoles
 from constrained.kernel.hole_regions cimport HoleRegions
@@ -23,6 +25,7 @@ cdef class MaskWalk:
     cdef ExitGroups groups
     cdef TokenWalk walk
     cdef MaskStore masks
+    cdef CountedWalk counted
     cdef Signatures signatures
     cdef readonly int vocab_size
     cdef readonly int words
@@ -109,6 +112,14 @@ cdef class MaskWalk:
     cdef int _read_open(self, PairList todo, int g, int d, int n) except -1 nogil
     @cython.final
     cdef int _take_key(self, int x, int d, int n) except -1 nogil
+    @cython.final
+    cdef int _read_counted(self, PairList todo, int g, int d, int n) except -1 nogil
+    @cython.final
+    cdef int _counted_record(self, int g, int k, CountedAnnex annex, int place) except -1 nogil
+    @cython.final
+    cdef int _read_place(self, int g, int k, CountedAnnex annex, int place, bint bounded) except -1 nogil
+    @cython.final
+    cdef int _cut_record(self, int all_of, int at, int left) except -1 nogil
     @cython.final
     cdef int _unite(self, int node) except -1 nogil
     @cython.final

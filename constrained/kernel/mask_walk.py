@@ -16,7 +16,8 @@ Data
                  each the pending id and the group; 0 for none.
                  ``rc_next[2 r]``: a group, or 0, where hole node ``rc_next[2 r + 1]`` goes on: what follows a literal.
                  Found by (group, det), or (group, hole node) for a counted loop, a budget, and where guards matter
-                 (``guard_holes``); record 0 is empty
+                 (``guard_holes``), or (group, state) of an automaton beside a counter (``counted_walk``); record 0 is
+                 empty
     part         ``part_pool[at ..]``: how many records, how many exits; the records; (pending id, group) of each exit.
                  What an element of a node reads over HOLE with all the calls that it enters, where there are guards:
                  then a lexer was at work, and most states make the same calls. Found by (group, det), or (group, hole
@@ -39,6 +40,8 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
+    from cython.cimports.constrained.kernel.counted_annex import CountedAnnex
+    from cython.cimports.constrained.kernel.counted_walk import KNOWN, LEAVES, LISTED, LONG, REACH, CountedWalk
     from cython.cimports.constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
     from cython.cimports.constrained.kernel.far_counts import set_reach
     from cython.cimports.constrained.kernel.guard_holes import GuardHoles
@@ -59,6 +62,8 @@ if cython.compiled:
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.automaton import Automaton
+    from constrained.kernel.counted_annex import CountedAnnex
+    from constrained.kernel.counted_walk import KNOWN, LEAVES, LISTED, LONG, REACH, CountedWalk
     from constrained.kernel.exit_groups import ROOT_GROUP, ExitGroups
     from constrained.kernel.far_counts import set_reach
     from constrained.kernel.guard_holes import GuardHoles
@@ -125,6 +130,8 @@ class MaskWalk:
         self.groups = ExitGroups(automaton, trie, self.r)
         self.holes = GuardHoles(automaton)
         self.walk = TokenWalk(automaton, trie, self.r, self.groups, max_walk_nodes)
+        if automaton.n_counted > 0:
+            self.counted = CountedWalk(automaton, trie, self.walk)
         self.masks = MaskStore(trie)
         self.signatures = Signatures()
         self.outer = PairList()
@@ -176,6 +183,8 @@ class MaskWalk:
         with cython.gil:
             self.r.forget()
         self.groups.forget()
+        if self.a.n_counted > 0:
+            self.counted.forget()
         self.holes.forget()
         self.walk.side.forget()
         self.walk.lanes.forget()
@@ -483,7 +492,8 @@ class MaskWalk:
     def _bytes_held(self) -> cython.longlong:
         return self.masks.bytes_held() + 4 * (
             cython.cast(cython.longlong, self.rc_pool_len) + self.signatures.pool_len + self.groups.pool_len
-            + 4 * self.r.n_lists + 8 * self.rc_used + self.pg_len + self.part_len)
+            + 4 * self.r.n_lists + 8 * self.rc_used + self.pg_len + self.part_len
+            + (self.counted.kept_len if self.a.n_counted > 0 else 0))
 
     @cython.final
     @cython.cfunc
@@ -721,6 +731,10 @@ class MaskWalk:
             n = part_of(self.a, n, False)
             if n == 0:
                 return 0
+        if self.a.exp[at + 2] == 0 and self.a.d_flags[d] & 64 and self.walk.plain:
+            d = self._read_counted(todo, g, d, n)
+            if not self.a.d_flags[d] & 2:
+                return 0
         if self.a.guard_loop >= 0:
             if self.a.exp[at + 2] == 0:
                 d = self.a.byte_det(d)
@@ -820,6 +834,133 @@ class MaskWalk:
         if tells:
             self.telling.add(x, d)
         return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _read_counted(self, todo: PairList, g: cython.int, d: cython.int, n: cython.int) -> cython.int:
+        """Sign what the positions of det ``d`` read at group ``g`` that are beside a counter; returns the others."""
+        i: cython.int
+        p: cython.int
+        r: cython.int
+        rest: cython.int
+        kept: cython.int = 0
+        for i in range(self.a.d_len[d]):
+            p = self.a.d_pool[self.a.d_off[d] + i]
+            if self.a.p_off[4 * p] == self.a.p_off[4 * p + 1] or self.a.e_to[self.a.p_off[4 * p]] >= -1:
+                continue
+            r = self.a.automaton_of(p)
+            r = self._counted_record(g, r, cython.cast(CountedAnnex, self.a.c_annex[r]), self.a.place_of_position(p))
+            if self.rc_stamp[r] != self.stamp:
+                self.rc_stamp[r] = self.stamp
+                if self.rc_len[r] != 0 or self.rc_base[r] != NONE:
+                    self.signatures.add(r)
+            if self.rc_next[2 * r] != 0:
+                p = fill_hole(self.a, self.rc_next[2 * r + 1], n)
+                if p != 0:
+                    todo.add(self.rc_next[2 * r], p)
+        rest = self.a.memo.get(18, d, 0)
+        if rest < 0:
+            self.a.need_buf(self.a.d_len[d])
+            for i in range(self.a.d_len[d]):
+                p = self.a.d_pool[self.a.d_off[d] + i]
+                if self.a.p_off[4 * p] == self.a.p_off[4 * p + 1] or self.a.e_to[self.a.p_off[4 * p]] >= -1:
+                    self.a.buf[kept] = p
+                    kept += 1
+            rest = self.a.intern_det(kept)
+            self.a.memo.put(18, d, 0, rest)
+        return rest
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _counted_record(self, g: cython.int, k: cython.int, annex: CountedAnnex, place: cython.int) -> cython.int:
+        """The record of a place of automaton ``k`` beside a counter.
+
+        Many share one: where a text may end those of a state (kind 16; 18: what ``counted.kept`` has of it) that are
+        far from the greatest count, and where no token is long enough for an end (17)."""
+        state: cython.int = place % annex.block.n
+        count: cython.int = place // annex.block.n
+        left: cython.int = annex.top - count
+        kind: cython.int = 500000000 + 5 * self.generation
+        depth: cython.int = self.t.max_depth
+        key: cython.int = self.a.c_base[k] + state
+        at: cython.int
+        all_of: cython.int = 0
+        r: cython.int
+        if count >= annex.least and (annex.endless or left >= annex.need[state] + LONG):
+            r = self.a.memo.get(kind + 16, g, key)
+            if r < 0:
+                r = self._read_place(g, k, annex, place, False)
+                self.a.memo.put(kind + 16, g, key, r)
+                self.a.memo.put(kind + 18, g, key, self.counted.keep())
+            at = self.a.memo.get(kind + 18, g, key)
+            if annex.endless or left >= self.counted.kept[at + REACH]:
+                return r
+            if left >= self.counted.kept[at + LEAVES] and left >= self.counted.kept[at + KNOWN]:
+                all_of = r
+        elif count + depth < annex.least and annex.alike[count] == annex.alike[count + depth]:
+            key += annex.alike[count] * annex.block.n
+            r = self.a.memo.get(kind + 17, g, key)
+            if r < 0:
+                r = self._read_place(g, k, annex, place, True)
+                self.a.memo.put(kind + 17, g, key, r)
+            return r
+        key = self.a.c_base[k] + place
+        r = self.a.memo.get(kind + 19, g, key)
+        if r < 0:
+            r = self._cut_record(all_of, at, left) if all_of > 0 and self.rc_base[all_of] != NONE else (
+                self._read_place(g, k, annex, place, True))
+            self.a.memo.put(kind + 19, g, key, r)
+        return r
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _read_place(self, g: cython.int, k: cython.int, annex: CountedAnnex, place: cython.int,
+                    bounded: cython.bint) -> cython.int:
+        """A new record: what ``counted`` reads from a place."""
+        u: cython.int = self.counted.read(g, k, annex, place, bounded)
+        r: cython.int
+        left: cython.int
+        self._take_walk()
+        left = self.groups.finish()
+        if left == 0 and self.masks.base == NONE and self.masks.n_ex == 0:
+            return 0
+        r = self._new_record(self.masks.base, 0)
+        self.rc_next[2 * r] = left
+        self.rc_next[2 * r + 1] = u
+        return r
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _cut_record(self, all_of: cython.int, at: cython.int, left: cython.int) -> cython.int:
+        """Record ``all_of``, a row of its own, without the tokens listed at ``at`` that need more than ``left``
+        characters."""
+        row: cython.p_uint = self.masks.b_row[self.rc_base[all_of]]
+        out: cython.p_uint
+        i: cython.int
+        token: cython.int
+        r: cython.int
+        self.masks.need_scratch()
+        out = self.masks.scratch
+        for i in range(self.words):
+            out[i] = row[i]
+        at += 4
+        for i in range(at, at + 2 * self.counted.kept[at - 4 + LISTED], 2):
+            if self.counted.kept[i] > left:
+                token = self.counted.kept[i + 1]
+                out[token >> 5] &= ~(cython.cast(cython.uint, 1) << (token & 31))
+        self.masks.begin(self.masks.own_base())
+        r = self._new_record(self.masks.base, 0)
+        self.rc_next[2 * r] = self.rc_next[2 * all_of]
+        self.rc_next[2 * r + 1] = self.rc_next[2 * all_of + 1]
+        return r
 
     @cython.final
     @cython.cfunc

@@ -6,8 +6,9 @@ Data
     det        an interned, sorted, epsilon-closed set of positions that share one stack below them:
                ``d_pool[d_off[d] .. + d_len[d]]``. 0 is the empty one. ``d_flags``: 1 it accepts (its rule may end),
                2 reads bytes, 4 calls rules, 8 reads token sets, 16 stands at a loop, 32 has edges to positions that
-               are made when they are asked for. ``d_core``: the subset with edges, -1 while unknown; ``d_loop``: the
-               loop that it is, or -1; ``d_min``: fewest bytes to the rule's end, see ``det_minimum``.
+               are made when they are asked for, 64 some of an automaton beside a counter. ``d_core``: the subset with
+               edges, -1 while unknown; ``d_loop``: the loop that it is, or -1; ``d_min``: fewest bytes to the rule's
+               end, see ``det_minimum``.
     buf        scratch: positions on their way to become a det.
 
 What bytes do with dets is the next layer, ``kernel.dets``, which also owns what this one sets to "unknown" there.
@@ -250,7 +251,7 @@ class PositionSets(LazyPositions):
             if self.p_off[4 * p] != self.p_off[4 * p + 1]:
                 flags |= 2
                 if self.e_to[self.p_off[4 * p]] < 0:
-                    flags |= 32
+                    flags |= 32 if self.e_to[self.p_off[4 * p]] == -1 else 96
             if self.p_off[4 * p + 2] != self.p_off[4 * p + 3]:
                 flags |= 4
             if self.p_off[4 * p + 3] != self.p_off[4 * p + 4]:

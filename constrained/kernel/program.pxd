@@ -23,6 +23,7 @@ cdef class Program:
     cdef readonly list regions
     cdef readonly object guards
     cdef readonly list lazy
+    cdef readonly list counted
     cdef Arena room
     cdef int* p_off
     cdef int* e_a

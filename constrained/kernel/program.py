@@ -21,10 +21,10 @@ A position of a text with a token budget (BUDGET) has its byte edges as any othe
 ``l_max`` is the budget, ``l_sep`` how many bytes the text needs from here at least (see ``engine.budgets``).
 
 Positions 1 and 2 are END and HOLE; they have no edges. Those of annexes (``kernel.annexes``) come behind those of the
-network, and last those of images (``kernel.images``), which are programs themselves. ``lazy`` lists
-the automata that are built as they are met (``kernel.lazy_positions``): door, source, position behind them. The arrays
-belong to the program and never change, so an automaton reads them where they are. What explanations need is read in
-Python as a copy: an ``array("i")``.
+network, and last those of images (``kernel.images``), which are programs themselves. ``lazy`` lists the automata that
+are built as they are met (``kernel.lazy_positions``): door, source, position behind them; ``counted`` those beside a
+counter: door, ``kernel.counted_annex``, position behind. The arrays belong to the program and never change, so an
+automaton reads them where they are. What explanations need is read in Python as a copy: an ``array("i")``.
 Cost: 10 ns a position and edge, 2 ns of an image.
 """
 
@@ -40,12 +40,14 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.annexes import Annex
     from cython.cimports.constrained.kernel.arena import Arena
+    from cython.cimports.constrained.kernel.counted_annex import CountedAnnex
     from cython.cimports.constrained.kernel.images import Image
     from cython.cimports.constrained.kernel.network import Network
     from cython.cimports.constrained.kernel.partition import ByteSets, collect, sets_of
 else:
     from constrained.kernel.annexes import Annex
     from constrained.kernel.arena import Arena
+    from constrained.kernel.counted_annex import CountedAnnex
     from constrained.kernel.images import Image
     from constrained.kernel.network import Network
     from constrained.kernel.partition import ByteSets, collect, sets_of
@@ -91,6 +93,7 @@ class Program:
         self.regions = net.regions
         self.guards = None
         self.lazy = []
+        self.counted = []
         edges: cython.longlong = self._place_annexes(net)
         behind: cython.int = self.n_positions
         loops: cython.int = net.n_loops
@@ -136,8 +139,11 @@ class Program:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _annexes(self, net: Network, n: cython.int) -> cython.int:
-        """Write the positions of annexes; those behind begin at ``n``."""
+        """Write the positions of annexes; those behind begin at ``n``. Places beside counters are numbered in all:
+        NetworkTooLarge beyond 2**30."""
         annex: Annex
+        counted: CountedAnnex
+        places: cython.longlong = 0
         k: cython.int
         p: cython.int
         base: cython.int
@@ -148,6 +154,12 @@ class Program:
                 annex = net.blocks[k]
                 if annex.source is not None:
                     self.lazy.append((net.sp_base[k], annex.source, net.sp_end[k]))
+                elif annex.counted:
+                    counted = net.blocks[k]
+                    places += cython.cast(cython.longlong, counted.top + 1) * counted.block.n
+                    if places > 1 << 30:
+                        raise NetworkTooLarge
+                    self.counted.append((net.sp_base[k], annex, net.sp_end[k]))
         if n == net.n:
             return 0
         for k in range(net.n_spans):
@@ -156,7 +168,7 @@ class Program:
             annex = net.blocks[k]
             base = net.sp_size[k]
             number = 0
-            if annex.block is not None and annex.block.region is not None:
+            if annex.block is not None and annex.block.region is not None and not annex.counted:
                 number = cython.cast(cython.int, len(self.regions))
                 self.regions.append(annex.block.region)
                 if annex.block.inside[0]:

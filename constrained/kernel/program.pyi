@@ -16,6 +16,7 @@ class Program:
     regions: list[bytes]
     guards: Any
     lazy: list[tuple[int, Any, int]]
+    counted: list[tuple[int, Any, int]]
     @property
     def position_rule(self) -> array[int]: ...
     @property

@@ -2,6 +2,7 @@ cimport cython
 
 from constrained.kernel.annexes cimport Annex, BlockAnnex, LazyAnnex, WordAnnex
 from constrained.kernel.blocks cimport Block, block_of_character, block_of_keys, block_of_rows
+from constrained.kernel.counted_annex cimport CountedAnnex
 from constrained.kernel.counted_products cimport CountedProduct
 from constrained.kernel.images cimport Image
 from constrained.kernel.inlining cimport Rule, RuleTable
@@ -62,7 +63,7 @@ cdef class RuleWriter:
     cdef Block _block_of(self, ByteDfa dfa)
     cdef int _char_class(self, CharClass node, int start, int end, int origin) except -1
     cdef int _counted_dfa(self, object node, int start, int end, int origin) except -1
-    cdef int _block_apart(self, Block block, int boundary, int least, int top, bint endless, int start, int end, int origin) except -1
+    cdef int _block_apart(self, Block block, Annex annex, bint may_be_empty, int start, int end, int origin) except -1
     cdef int _key_dfa(self, ByteDfa node, int start, int end, int origin) except -1
     cdef int _lazy_dfa(self, object node, int start, int end, int origin) except -1
     cdef int _graph(self, object node, int start, int end, int origin) except -1

@@ -22,6 +22,7 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.annexes import Annex, BlockAnnex, LazyAnnex, WordAnnex
     from cython.cimports.constrained.kernel.blocks import Block, block_of_character, block_of_keys, block_of_rows
+    from cython.cimports.constrained.kernel.counted_annex import CountedAnnex
     from cython.cimports.constrained.kernel.counted_products import CountedProduct
     from cython.cimports.constrained.kernel.images import Image
     from cython.cimports.constrained.kernel.inlining import Rule, RuleTable
@@ -44,6 +45,7 @@ if cython.compiled:
 else:
     from constrained.kernel.annexes import Annex, BlockAnnex, LazyAnnex, WordAnnex
     from constrained.kernel.blocks import Block, block_of_character, block_of_keys, block_of_rows
+    from constrained.kernel.counted_annex import CountedAnnex
     from constrained.kernel.counted_products import CountedProduct
     from constrained.kernel.images import Image
     from constrained.kernel.inlining import Rule, RuleTable
@@ -416,25 +418,28 @@ class RuleWriter:
     def _counted_dfa(self, node, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
         block: Block = self._block_of(node.inner)
         self._count(node.top)
-        if (node.top + 1) * block.n > self.net.most or (node.top + 2) * (block.edges + block.finals) > 1 << 30:
+        if (node.top + 1) * block.n > 1 << 29:
             raise NetworkTooLarge
         if self.annexes:
-            return self._block_apart(block, node.boundary, node.minimum, node.top, node.maximum is None, start, end,
-                                     origin)
+            annex: Annex = CountedAnnex(block, node.boundary, node.minimum, node.top, node.maximum is None,
+                                        self.net.most)
+            return self._block_apart(block, annex, node.minimum == 0, start, end, origin)
+        if (node.top + 1) * block.n > self.net.most or (node.top + 2) * (block.edges + block.finals) > 1 << 30:
+            raise NetworkTooLarge
         return block.write_counted(self.net, node.boundary, node.minimum, node.top, node.maximum is None, start, end,
                                    origin)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _block_apart(self, block: Block, boundary: cython.int, least: cython.int, top: cython.int,
-                     endless: cython.bint, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
-        annex: Annex = BlockAnnex(block, boundary, least, top, endless)
+    def _block_apart(self, block: Block, annex: Annex, may_be_empty: cython.bint, start: cython.int, end: cython.int,
+                     origin: cython.int) -> cython.int:
+        """``annex`` counts as so many positions as ``block`` has states: that many are written, or measured."""
         i: cython.int
-        if least == 0:
+        if may_be_empty:
             for i in range(block.finals):
                 if block.final[i] == 0:
                     self.net.add_edge(start, 1, 0, 0, end)
-        return self.net.add_annex(start, end, annex, annex.size, origin)
+        return self.net.add_annex(start, end, annex, block.n, origin)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -453,7 +458,8 @@ class RuleWriter:
             node.block = block
         block = node.block
         if self.annexes:
-            return self._block_apart(block, 0, 0, 0, False, start, end, origin)
+            annex: Annex = BlockAnnex(block)
+            return self._block_apart(block, annex, True, start, end, origin)
         return block.write(self.net, start, end, origin)
 
     @cython.cfunc

@@ -100,8 +100,8 @@ def test_it_is_the_product_written_out(seed: int) -> None:
         waiting = [(one.advance(a, byte), two.advance(b, byte)) for a, b in waiting for byte in (b"a", b"b")]
 
 
-def test_a_large_product_is_refused() -> None:
+def test_more_counts_below_the_least_than_positions_are_refused() -> None:
     inner = ByteDfa((((A, A, 0),),), frozenset([0]))
-    rules = RuleSet({"root": Sequence((Literal(b"<"), CountedDfa(inner, 1, 0, 5_000)))}, "root")
+    rules = RuleSet({"root": Sequence((Literal(b"<"), CountedDfa(inner, 1, 5_000, None)))}, "root")
     with pytest.raises(GrammarLimitError, match="max_positions"):
         compile_rules(rules, byte_compiler().tokenizer_info, Limits(max_positions=4_000))

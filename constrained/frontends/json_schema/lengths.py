@@ -26,7 +26,7 @@ from constrained.regex.syntax import (
 )
 from constrained.regex.width import all_widths
 
-__all__ = ["lengths_ahead", "sought_character", "with_lengths"]
+__all__ = ["lengths_ahead", "with_lengths"]
 
 _MOST_OPTIONS = 64
 
@@ -97,20 +97,6 @@ def _characters(node: Node) -> Ranges | None:
     if isinstance(node, CharSet):
         return node.ranges
     return normalise([(ord(node.chars), ord(node.chars))]) if isinstance(node, Text) and len(node.chars) == 1 else None
-
-
-def sought_character(tree: Node) -> Ranges | None:
-    """The characters of which a pattern found anywhere asks for one: ``\\S``, ``[a-z]+``; None: it asks more."""
-    if not isinstance(tree, Concat) or len(tree.items) != 3:
-        return None
-    before, sought, after = tree.items
-    for around in (before, after):
-        if not (isinstance(around, Repeat) and around.minimum == 0 and around.maximum is None
-                and _characters(around.body) == ANY):
-            return None
-    if isinstance(sought, Repeat) and sought.minimum == 1:
-        sought = sought.body
-    return _characters(sought)
 
 
 def lengths_ahead(tree: Node) -> tuple[Node, int, int | None, Ranges] | None:

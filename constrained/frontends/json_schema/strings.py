@@ -15,7 +15,6 @@ automaton 10 us a state.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING
 from constrained.errors import GrammarLimitError
 from constrained.frontends.json_schema.counted_patterns import counted_graph
 from constrained.frontends.json_schema.free_keys import other_keys
-from constrained.frontends.json_schema.lengths import lengths_ahead, sought_character, with_lengths
+from constrained.frontends.json_schema.lengths import lengths_ahead, with_lengths
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.spelling import (
@@ -35,7 +34,7 @@ from constrained.frontends.json_schema.spelling import (
 )
 from constrained.frontends.regex import pattern_tree, plain_expression, tree_expression
 from constrained.grammar.counted import CountedDfa
-from constrained.grammar.ir import Choice, Expr, Literal, Repeat, Sequence, Unordered
+from constrained.grammar.ir import Choice, Expr, Literal, Repeat, Sequence
 from constrained.limits import Limits
 from constrained.regex import dfa as automata
 from constrained.regex.builder import alternation
@@ -63,12 +62,8 @@ _DEFAULT_LIMITS = Limits()
 _MINIMISED = 20_000
 #: Texts of which a language remembers whether it has them.
 _ANSWERS = 1_000
-#: Lengths from which on a counter is written beside an automaton, and no product made.
-_COUNTED = 100
-#: Lengths up to which a counter beside an automaton that waits for one character is multiplied out.
-_SOUGHT = 1_000
-#: Positions up to which a counter beside an automaton is best multiplied out over bytes.
-_WRITTEN = 500_000
+#: States of a product with a counter up to which it is made.
+_PRODUCT = 400
 
 
 class Language:
@@ -512,16 +507,6 @@ def _of_languages(shape: StringShape, escapes: str, limits: Limits) -> Expr | No
             return tree_expression(tree, limits, shape.languages[0].name, spelled_leaf(escapes),
                                    lambda dfa, limits: spelled_dfa(dfa, escapes, limits))
         if not has_assertions(tree):
-            sought = sought_character(tree)
-            if sought is not None:
-                top = shape.minimum if shape.maximum is None else shape.maximum
-                if top <= _SOUGHT:
-                    with suppress(GrammarLimitError):
-                        return _counted(shape, escapes, limits)
-                # The found character is the item of a group in any order, of which everything else is written freely:
-                # of no size, but every character is a round, so that the first mask takes a tenth of a second.
-                return Unordered((spelled_class(sought, escapes),), frozenset((0,)), Literal(b""),
-                                 spelled_class(ANY_CHARACTER, escapes), max(shape.minimum, 1), shape.maximum)
             fitted = with_lengths(tree, shape.minimum, shape.maximum)
             if fitted is not None:
                 return None if is_nothing(fitted) else plain_expression(fitted, spelled_leaf(escapes))
@@ -538,30 +523,21 @@ def _of_languages(shape: StringShape, escapes: str, limits: Limits) -> Expr | No
 
 
 def _counted(shape: StringShape, escapes: str, limits: Limits) -> Expr | None:
-    """Languages beside lengths: the product where it is small, an automaton with a counter that the engine multiplies
-    out, or the product over characters (``counted_patterns``). Raises GrammarLimitError.
+    """Languages beside lengths: the product where it is small, else an automaton with a counter, whose product the
+    engine makes where a text comes by; or, where the automaton over bytes is too large, the product over characters
+    (``counted_patterns``). Raises GrammarLimitError.
     """
     top = shape.minimum if shape.maximum is None else shape.maximum
     dfa = replace(shape, minimum=0, maximum=None).dfa(limits)
     if not dfa.accepting:
         return None
+    if top * len(dfa.rows) < _PRODUCT:
+        both = shape.dfa(limits)
+        return spelled_dfa(both, escapes, limits) if both.accepting else None
     try:
-        if top < _COUNTED or top * len(dfa.rows) < 4 * _COUNTED:
-            both = shape.dfa(limits)
-            return spelled_dfa(both, escapes, limits) if both.accepting else None
-        spelled = spelled_dfa(dfa, escapes, limits)
-        size = (top + 1) * spelled.states
-        written = CountedDfa(spelled, len(dfa.rows), shape.minimum, shape.maximum)
-        if size <= _WRITTEN:
-            return written
+        return CountedDfa(spelled_dfa(dfa, escapes, limits), len(dfa.rows), shape.minimum, shape.maximum)
     except GrammarLimitError:
-        size = limits.max_positions + 1  # of bytes there are more
-    try:
         return counted_graph(dfa, shape.minimum, shape.maximum, escapes, limits)
-    except GrammarLimitError:
-        if size > limits.max_positions:
-            raise
-    return written
 
 
 def _all_but(shape: StringShape, escapes: str) -> Expr | None:

@@ -209,7 +209,7 @@ def test_through_the_engine() -> None:
 def test_limits_and_bad_patterns() -> None:
     with pytest.raises(RegexError):
         StringShape.from_pattern("(")
-    hard = StringShape(0, 30_000).intersect(StringShape.from_pattern(r"^\S*:\S*:\S*:\S*$"))
+    hard = StringShape(0, 30_000).intersect(StringShape.from_pattern("(a|b)*a(a|b){16}c*$"))
     assert hard is not None
     with pytest.raises(GrammarLimitError, match="max_dfa_states"):
         hard.to_expr(ANYHOW)
@@ -240,8 +240,18 @@ def test_a_pattern_that_counts_itself_beside_lengths() -> None:
         assert accepts(expr, json.dumps(word)) == (not word.startswith("aws:") and 2 <= len(word) <= 200), word
 
 
+def test_several_long_loops_under_one_length() -> None:
+    shape = StringShape(8, 30_000).intersect(StringShape.from_pattern(r"^\S*:\S*:\S*:\S*$"))
+    assert shape is not None
+    expr = shape.to_expr(ANYHOW)
+    for word in (":::", "a:::::", "a:b:c:dd", "aaaa:b:c", "é" * 9_997 + ":a:b:" + "x" * 19_998, "a:b: :ddd",
+                 "x" * 10_000 + ":" + "y" * 9_999 + ":" + "z" * 9_996 + ":ab", "x" * 10_000 + ":::" + "z" * 19_998):
+        wanted = re.fullmatch(r"\S*:\S*:\S*:\S*", word) is not None and 8 <= len(word) <= 30_000
+        assert accepts(expr, json.dumps(word, ensure_ascii=False)) is wanted, (word[:20], len(word))
+
+
 def test_huge_lengths_cost_nothing() -> None:
-    for pattern in (r"^[a-z0-9_]*$", r"^\w[\w-]+$", "^(abc)*$", "^x.*$", ""):
+    for pattern in (r"^[a-z0-9_]*$", r"^\w[\w-]+$", "^(abc)*$", "^x.*$", "", r"\S", r"^\S*:\S*:\S*$", "[a-z]{2}"):
         shape = StringShape(5, 1_000_000).intersect(StringShape.from_pattern(pattern))
         assert shape is not None and shape.to_expr(ANYHOW) is not None
 
