@@ -470,7 +470,7 @@ def image_of_network(net: Network, name: str, recursive: cython.bint, calls: tup
     if net.n_rules > MOST_RULES or net.r_min[0] >= NO_WAY:
         return None
     part = Program(net, False)
-    if part.lazy:
+    if part.lazy or part.counted:
         return None
     image = Image(part, name, recursive, calls, texts, largest)
     image.nullable = net.r_nullable[0] != 0
