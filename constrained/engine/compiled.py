@@ -136,11 +136,6 @@ class CompiledGrammar:
                     hint="the vocabulary has bytes only inside longer tokens; allow a text it can write",
                 )
 
-    @property
-    def by_address(self) -> bool:
-        """Whether masks may be written straight to memory: a closed vocabulary, and no ``Distinct`` in the grammar."""
-        return self.live is None and isinstance(self.automaton, TokenAutomaton)
-
     # ---- the state-level API -------------------------------------------------------------------------
 
     @property

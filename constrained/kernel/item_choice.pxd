@@ -19,4 +19,3 @@ cdef int add_told(Stacks a, int d, int n) except -1 nogil
 cdef int open_det(Stacks a, int loop) except -1 nogil
 cdef long long open_minimum(Stacks a, int d, int n) except -1 nogil
 cdef long long _element_minimum(Stacks a, int d, int loop, int c) except -1 nogil
-cdef long long _cheapest(Stacks a, int loop, int c, int need, long long* dearest, int place) except -1 nogil

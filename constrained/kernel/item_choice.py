@@ -37,12 +37,26 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory
     from cython.cimports.constrained.kernel.position_sets import FAR, OPEN, REGISTER
-    from cython.cimports.constrained.kernel.set_loops import _may_write, _set_return, _unwritten, _with_item, _written
+    from cython.cimports.constrained.kernel.set_loops import (
+        cheapest_items,
+        is_written,
+        may_write,
+        set_return,
+        unwritten,
+        with_item,
+    )
     from cython.cimports.constrained.kernel.stacks import Stacks
 else:
     from constrained.kernel.memory import drop_int, grow_int, out_of_memory
     from constrained.kernel.position_sets import FAR, OPEN, REGISTER
-    from constrained.kernel.set_loops import _may_write, _set_return, _unwritten, _with_item, _written
+    from constrained.kernel.set_loops import (
+        cheapest_items,
+        is_written,
+        may_write,
+        set_return,
+        unwritten,
+        with_item,
+    )
 
 MANY_ITEMS = cython.declare(cython.int, 64)
 
@@ -256,7 +270,7 @@ def _lacking(a: Stacks, loop: cython.int, c: cython.int) -> cython.int:
         return 0
     n = a.memo.get(19, loop, -1 - c)
     if n == -2:
-        n = _unwritten(a, loop, c)
+        n = unwritten(a, loop, c)
         a.memo.put(19, loop, -1 - c, n)
     return n
 
@@ -291,7 +305,7 @@ def lives_open(a: Stacks, d: cython.int, n: cython.int, telling: cython.bint) ->
             p = a.p_item[a.d_pool[j]]
             if (p < 0) == telling:
                 i = _item(a, loop, abs(p) - 1)
-                if i >= 0 and _may_write(a, loop, c, i, lacking):
+                if i >= 0 and may_write(a, loop, c, i, lacking):
                     return True
     return False
 
@@ -336,10 +350,10 @@ def add_told(a: Stacks, d: cython.int, n: cython.int) -> cython.int:
             below = a.el_n[a.n_off[n] + e]
             i = _item(a, loop, -a.p_item[p] - 1)
             lacking = _lacking(a, loop, c)
-            if i < 0 or not _may_write(a, loop, c, i, lacking):
+            if i < 0 or not may_write(a, loop, c, i, lacking):
                 continue
-            c = _with_item(a, loop, c, i)
-            i = _set_return(a, loop, c, below, lacking - (1 if a.i_required[a.l_items[loop] + i] else 0))
+            c = with_item(a, loop, c, i)
+            i = set_return(a, loop, c, below, lacking - (1 if a.i_required[a.l_items[loop] + i] else 0))
             if i != 0:
                 a.buf[0] = p
                 c = a.intern_det(1)
@@ -409,7 +423,7 @@ def _element_minimum(a: Stacks, d: cython.int, loop: cython.int, c: cython.int) 
     if not a.l_bare[loop]:
         gap = FAR if a.l_sep[loop] < 0 else a.r_min[a.l_sep[loop]]
     for i in range(lo, hi):
-        if lacking > 0 and a.i_required[i] and not _written(a, c, i - lo):
+        if lacking > 0 and a.i_required[i] and not is_written(a, c, i - lo):
             if a.i_rule[i] < 0:
                 return FAR
             all_required += a.r_min[a.i_rule[i]]
@@ -418,11 +432,11 @@ def _element_minimum(a: Stacks, d: cython.int, loop: cython.int, c: cython.int) 
     if need < 0:
         need = 0
     for i in range(2):
-        costs[i] = _cheapest(a, loop, c, need - 1 + i, dearest, i)
+        costs[i] = cheapest_items(a, loop, c, need - 1 + i, dearest, i)
     for j in range(a.d_off[d], a.d_off[d] + a.d_len[d]):
         p = a.d_pool[j]
         i = _item(a, loop, abs(a.p_item[p]) - 1)
-        if i < 0 or not _may_write(a, loop, c, i, lacking):
+        if i < 0 or not may_write(a, loop, c, i, lacking):
             continue
         i += lo
         if a.i_required[i]:
@@ -443,33 +457,3 @@ def _element_minimum(a: Stacks, d: cython.int, loop: cython.int, c: cython.int) 
         if total < least:
             least = total
     return least
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(-1, check=False)
-def _cheapest(a: Stacks, loop: cython.int, c: cython.int, need: cython.int, dearest: cython.p_longlong,
-              place: cython.int) -> cython.longlong:
-    """Fewest bytes of ``need`` optional items that register ``c`` lacks; ``dearest[place]``: those of the dearest."""
-    lo: cython.int = a.l_items[loop]
-    hi: cython.int = a.l_items[loop + 1]
-    i: cython.int
-    j: cython.int
-    same: cython.int
-    cost: cython.longlong
-    total: cython.longlong = 0
-    dearest[place] = -1
-    for j in range(lo, hi):
-        if need <= 0:
-            break
-        i = a.i_cheap[j]
-        if a.i_rule[i] < 0 or a.i_required[i] or _written(a, c, i - lo):
-            continue
-        cost = a.r_min[a.i_rule[i]]
-        if cost >= FAR:
-            return FAR
-        same = need if a.l_rule[loop] == -2 and i == hi - 1 else 1
-        total += cost * same
-        need -= same
-        dearest[place] = cost
-    return total if need <= 0 else FAR

@@ -17,12 +17,12 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import bit
     from cython.cimports.constrained.kernel.item_choice import lives_open, open_det
     from cython.cimports.constrained.kernel.position_sets import CHOOSING, OPEN, REGISTER
-    from cython.cimports.constrained.kernel.set_loops import _may_write, _set_return, _unwritten, _with_item
+    from cython.cimports.constrained.kernel.set_loops import may_write, set_return, unwritten, with_item
 else:
     from constrained.kernel.hashing import bit
     from constrained.kernel.item_choice import lives_open, open_det
     from constrained.kernel.position_sets import CHOOSING, OPEN, REGISTER
-    from constrained.kernel.set_loops import _may_write, _set_return, _unwritten, _with_item
+    from constrained.kernel.set_loops import may_write, set_return, unwritten, with_item
 
 
 @cython.cfunc
@@ -45,13 +45,13 @@ def enter_set(a: Automaton, loop: cython.int, c: cython.int, n: cython.int) -> c
         if not a.l_bare[loop]:
             return 0
     c &= REGISTER
-    lacking = _unwritten(a, loop, c)
+    lacking = unwritten(a, loop, c)
     for i in range(a.l_items[loop + 1] - lo):
         if a.l_open[loop] != 0 and a.i_open[lo + i]:
             continue
-        if _may_write(a, loop, c, i, lacking):
-            k = _with_item(a, loop, c, i)
-            k = _set_return(a, loop, k, n, lacking - (1 if a.i_required[lo + i] else 0))
+        if may_write(a, loop, c, i, lacking):
+            k = with_item(a, loop, c, i)
+            k = set_return(a, loop, k, n, lacking - (1 if a.i_required[lo + i] else 0))
             if k != 0:
                 a.pend(a.i_rule[lo + i], k)
     return 0

@@ -27,7 +27,7 @@ else:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _written(a: Stacks, c: cython.int, i: cython.int) -> cython.bint:
+def is_written(a: Stacks, c: cython.int, i: cython.int) -> cython.bint:
     """Whether register ``c`` has item ``i``."""
     if c == 0:
         return False
@@ -37,7 +37,7 @@ def _written(a: Stacks, c: cython.int, i: cython.int) -> cython.bint:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _unwritten(a: Stacks, loop: cython.int, c: cython.int) -> cython.int:
+def unwritten(a: Stacks, loop: cython.int, c: cython.int) -> cython.int:
     """How many required items register ``c`` lacks."""
     lo: cython.int = a.l_items[loop]
     i: cython.int
@@ -45,7 +45,7 @@ def _unwritten(a: Stacks, loop: cython.int, c: cython.int) -> cython.int:
     if a.l_required[loop] == 0:
         return 0
     for i in range(lo, a.l_items[loop + 1]):
-        if a.i_required[i] and not _written(a, c, i - lo):
+        if a.i_required[i] and not is_written(a, c, i - lo):
             lacking += 1
     return lacking
 
@@ -53,7 +53,7 @@ def _unwritten(a: Stacks, loop: cython.int, c: cython.int) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _may_write(a: Stacks, loop: cython.int, c: cython.int, i: cython.int, lacking: cython.int) -> cython.bint:
+def may_write(a: Stacks, loop: cython.int, c: cython.int, i: cython.int, lacking: cython.int) -> cython.bint:
     """Whether item ``i`` may come next and leaves room for what is required. ``lacking`` of ``c`` as above."""
     lo: cython.int = a.l_items[loop]
     count: cython.int = 0 if c == 0 else a.registers.pool[a.registers.offsets[c - 1]]
@@ -61,7 +61,7 @@ def _may_write(a: Stacks, loop: cython.int, c: cython.int, i: cython.int, lackin
     free: cython.bint = a.l_rule[loop] == -2 and lo + i == a.l_items[loop + 1] - 1
     if a.i_rule[lo + i] < 0 or (c != 0 and a.l_sep[loop] < 0 and not a.l_bare[loop]):
         return False
-    if not free and _written(a, c, i):
+    if not free and is_written(a, c, i):
         return False
     if last < 0 or count >= FAR_COUNT:
         return True
@@ -73,7 +73,7 @@ def _may_write(a: Stacks, loop: cython.int, c: cython.int, i: cython.int, lackin
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(-1, check=False)
-def _with_item(a: Stacks, loop: cython.int, c: cython.int, i: cython.int) -> cython.int:
+def with_item(a: Stacks, loop: cython.int, c: cython.int, i: cython.int) -> cython.int:
     """Register ``c`` after item ``i`` is written."""
     lo: cython.int = a.l_items[loop]
     n: cython.int = a.l_items[loop + 1] - lo
@@ -93,13 +93,13 @@ def _with_item(a: Stacks, loop: cython.int, c: cython.int, i: cython.int) -> cyt
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(-1, check=False)
-def _set_return(a: Stacks, loop: cython.int, c: cython.int, n: cython.int, lacking: cython.int) -> cython.int:
+def set_return(a: Stacks, loop: cython.int, c: cython.int, n: cython.int, lacking: cython.int) -> cython.int:
     """The node after something was written: more, or on when what is required is there (``lacking``: is not)."""
     base: cython.int = a.it_len
     i: cython.int
     d: cython.int
     for i in range(a.l_items[loop + 1] - a.l_items[loop]):
-        if _may_write(a, loop, c, i, lacking):
+        if may_write(a, loop, c, i, lacking):
             d = a.loop_det(loop)
             a.add_item(d, c, n)
             break
@@ -112,12 +112,44 @@ def _set_return(a: Stacks, loop: cython.int, c: cython.int, n: cython.int, lacki
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+def cheapest_items(a: Stacks, loop: cython.int, c: cython.int, need: cython.int, dearest: cython.p_longlong,
+                   place: cython.int) -> cython.longlong:
+    """Fewest bytes of ``need`` optional items that register ``c`` lacks (the free one fills any number of places).
+
+    ``dearest[place]`` becomes the bytes of the dearest of them.
+    """
+    lo: cython.int = a.l_items[loop]
+    hi: cython.int = a.l_items[loop + 1]
+    i: cython.int
+    j: cython.int
+    same: cython.int
+    cost: cython.longlong
+    total: cython.longlong = 0
+    dearest[place] = -1
+    for j in range(lo, hi):
+        if need <= 0:
+            break
+        i = a.i_cheap[j]
+        if a.i_rule[i] < 0 or a.i_required[i] or is_written(a, c, i - lo):
+            continue
+        cost = a.r_min[a.i_rule[i]]
+        if cost >= FAR:
+            return FAR
+        same = need if a.l_rule[loop] == -2 and i == hi - 1 else 1
+        total += cost * same
+        need -= same
+        dearest[place] = cost
+    return total if need <= 0 else FAR
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
 def set_minimum(a: Stacks, loop: cython.int, c: cython.int) -> cython.longlong:
     """Fewest bytes from "one more is written" to the rule's end: what is required, filled up with the cheapest."""
     lo: cython.int = a.l_items[loop]
     hi: cython.int = a.l_items[loop + 1]
     i: cython.int
-    j: cython.int
     gap: cython.longlong = 0
     cost: cython.longlong
     total: cython.longlong = 0
@@ -125,14 +157,14 @@ def set_minimum(a: Stacks, loop: cython.int, c: cython.int) -> cython.longlong:
     choosing: cython.bint = c >= CHOOSING
     chosen: cython.int = 0
     need: cython.int
-    same: cython.int
+    dearest = cython.declare(cython.longlong[1])
     c &= REGISTER
     count = 0 if c == 0 else a.registers.pool[a.registers.offsets[c - 1]]
     if not a.l_bare[loop]:
         gap = FAR if a.l_sep[loop] < 0 else a.r_min[a.l_sep[loop]]
     if a.l_required[loop] > 0:
         for i in range(lo, hi):
-            if a.i_required[i] and not _written(a, c, i - lo):
+            if a.i_required[i] and not is_written(a, c, i - lo):
                 if a.i_rule[i] < 0:
                     return FAR
                 total += a.r_min[a.i_rule[i]]
@@ -140,22 +172,12 @@ def set_minimum(a: Stacks, loop: cython.int, c: cython.int) -> cython.longlong:
     need = a.l_min[loop] - count - chosen
     if need < 1 and chosen == 0:
         need = 1
-    # the cheapest optional items; the free one fills any number of places
-    for j in range(lo, hi):
-        if need <= 0:
-            break
-        i = a.i_cheap[j]
-        if a.i_rule[i] < 0 or a.i_required[i] or _written(a, c, i - lo):
-            continue
-        cost = a.r_min[a.i_rule[i]]
+    if need > 0:
+        cost = cheapest_items(a, loop, c, need, dearest, 0)
         if cost >= FAR:
             return FAR
-        same = need if a.l_rule[loop] == -2 and i == hi - 1 else 1
-        total += cost * same
-        chosen += same
-        need -= same
-    if need > 0:
-        return FAR
+        total += cost
+        chosen += need
     if count == 0 or choosing:
         chosen -= 1  # no separator before the first of them
     if chosen > 0:
