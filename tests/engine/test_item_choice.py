@@ -27,6 +27,7 @@ from constrained.grammar.ir import (
     Unordered,
 )
 from constrained.vocabulary import TokenizerInfo
+from tests.engine.worlds import sized
 
 LETTERS = b'abcd,;:"{}12'
 PIECES = [bytes((byte,)) for byte in LETTERS]
@@ -113,21 +114,21 @@ def _fits(group: Unordered) -> bool:
     return group.maximum is None or group.maximum >= least
 
 
-@settings(max_examples=25)
+@settings(max_examples=sized(25, 4))
 @given(groups(literal=True), st.integers(0, 10**6))
 def test_items_that_are_literals(group: Unordered, seed: int) -> None:
     if _fits(group):
-        walk_both({"root": Sequence((group, Literal(b"}"))), "text": TEXT}, seed, 25)
+        walk_both({"root": Sequence((group, Literal(b"}"))), "text": TEXT}, seed, sized(25, 12))
 
 
-@settings(max_examples=25)
+@settings(max_examples=sized(25, 4))
 @given(groups(literal=False), st.integers(0, 10**6))
 def test_items_with_values(group: Unordered, seed: int) -> None:
     if _fits(group):
-        walk_both({"root": Sequence((Literal(b"{"), group, Literal(b"}"))), "text": TEXT}, seed, 25)
+        walk_both({"root": Sequence((Literal(b"{"), group, Literal(b"}"))), "text": TEXT}, seed, sized(25, 12))
 
 
-@settings(max_examples=12)
+@settings(max_examples=sized(12, 2))
 @given(groups(literal=False), groups(literal=False), st.integers(0, 10**6))
 def test_groups_with_items_in_common(one: Unordered, other: Unordered, seed: int) -> None:
     """Two readings of one text, whose tails are united; some items are called from elsewhere, too."""
@@ -145,7 +146,7 @@ def test_groups_with_items_in_common(one: Unordered, other: Unordered, seed: int
         ),
     }
     if _fits(one):
-        walk_both(rules, seed, 25)
+        walk_both(rules, seed, sized(25, 12))
 
 
 def test_groups_within_groups() -> None:
@@ -158,7 +159,7 @@ def test_groups_within_groups() -> None:
         "object": Sequence((Literal(b"{"), Reference("members"), Literal(b"}"))),
         "members": Unordered(tuple(items), frozenset((0, 1)), Literal(b","), None, 3, 5),
     }
-    assert max(walk_both(rules, seed, 60) for seed in range(6)) > 20
+    assert max(walk_both(rules, seed, 60) for seed in range(sized(6, 2))) > 20
 
 
 def test_all_items_in_many_orders() -> None:
@@ -166,7 +167,7 @@ def test_all_items_in_many_orders() -> None:
     keys = [b"a" * k + b":" for k in range(1, 40)] + [b"b" * k + b"1" for k in range(1, 40)]
     group = Unordered(tuple(map(Literal, keys)), frozenset(range(0, 78, 2)), Literal(b","), None, 70, None)
     one, other = both({"root": Sequence((group, Literal(b";")))})
-    for _ in range(3):
+    for _ in range(sized(3, 1)):
         rng.shuffle(keys)
         here, there = one.start_state, other.start_state
         for number, key in enumerate(keys):
