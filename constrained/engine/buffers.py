@@ -8,6 +8,7 @@ identity and only its address is asked again.
 from __future__ import annotations
 
 from ctypes import addressof, c_char
+from operator import index as as_index
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,11 @@ class RowFinder:
         """The address of row ``index``. Raises ``BitmaskError`` for a wrong type, dtype, shape, layout or index."""
         if bitmask is not self._array or (self.is_tensor and bitmask.data_ptr() != self._address):
             self._look(bitmask)
+        if type(index) is not int:
+            try:
+                index = as_index(index)
+            except TypeError:
+                raise BitmaskError(f"the index of a row is an int, not {type(index).__name__}") from None
         if not 0 <= index < self._rows:
             raise BitmaskError(f"the bitmask has {self._rows} rows; there is no row {index}")
         return self._address + 4 * self.words * index

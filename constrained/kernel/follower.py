@@ -127,7 +127,8 @@ class Follower:
         fast: TokenAutomaton = self._fast
         if fast is None or self._terminated:
             return self._fill_slowly(bitmask, index)
-        if (bitmask is not self._array or (index is not self._row and index != self._row)) and not (
+        if (bitmask is not self._array
+                or (index is not self._row and (type(index) is not int or index != self._row))) and not (
                 self._find(bitmask, index, fast.words)):
             return self._fill_slowly(bitmask, index)
         if cython.compiled:

@@ -60,6 +60,19 @@ def test_an_index_out_of_range_after_one_in_range(compiled: cd.CompiledGrammar) 
     assert rows[0].tolist() == rows[1].tolist() == row_of(compiled, "")
 
 
+@pytest.mark.parametrize("index", [1.0, 0.5, 1.5, "0", None, np.float64(1), np.array([1]), np.array([0, 1])])
+@pytest.mark.parametrize("known", [False, True])
+def test_an_index_that_is_no_int(compiled: cd.CompiledGrammar, index: Any, known: bool) -> None:
+    matcher = cd.GrammarMatcher(compiled)
+    rows = np.full((4, WORDS), -7, np.int32)
+    if known:
+        matcher.fill_next_token_bitmask(rows, 1)
+    before = rows.tolist()
+    with pytest.raises(BitmaskError):
+        matcher.fill_next_token_bitmask(rows, index)
+    assert rows.tolist() == before
+
+
 def test_a_fork_keeps_to_its_own_text_and_array(compiled: cd.CompiledGrammar) -> None:
     one, here, there = cd.GrammarMatcher(compiled), np.zeros((1, WORDS), np.int32), np.zeros((1, WORDS), np.int32)
     one.fill_next_token_bitmask(here)
