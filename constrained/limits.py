@@ -28,7 +28,7 @@ class Limits:
     max_positions: int = 1_000_000
     """Automaton positions of one grammar (a byte of a literal is one, four bytes of a long list of words
     are one; of an automaton beside a counter its own states are, and a state for each count that must be told
-    apart). About 500 bytes and 3 us each to compile."""
+    apart, and one for 64 counts). About 500 bytes and 3 us each to compile."""
 
     max_dfa_states: int = 20_000
     """States of one look-around or intersection, which is determinised while compiling. About 10 us each."""

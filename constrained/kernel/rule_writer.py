@@ -87,6 +87,8 @@ UNROLL_POSITIONS = cython.declare(cython.int, 20)
 
 WORDS_APART = cython.declare(cython.int, 64)
 """Bytes in words that are written apart, in an annex."""
+COUNTS_A_POSITION = cython.declare(cython.int, 64)
+"""Counts beside an automaton that take as much memory as one position."""
 WORDS_WEIGHT = cython.declare(cython.int, 4)
 """How many of their positions count as one of ``most``: they are written once, and in final form."""
 
@@ -421,6 +423,10 @@ class RuleWriter:
         if (node.top + 1) * block.n > 1 << 29:
             raise NetworkTooLarge
         if self.annexes:
+            room: cython.int = (node.top + 1) // COUNTS_A_POSITION
+            if room > self.net.most - self.net.n:
+                raise NetworkTooLarge
+            self.net.most -= room
             annex: Annex = CountedAnnex(block, node.boundary, node.minimum, node.top, node.maximum is None,
                                         self.net.most)
             return self._block_apart(block, annex, node.minimum == 0, start, end, origin)

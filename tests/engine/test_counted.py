@@ -105,3 +105,14 @@ def test_more_counts_below_the_least_than_positions_are_refused() -> None:
     rules = RuleSet({"root": Sequence((Literal(b"<"), CountedDfa(inner, 1, 5_000, None)))}, "root")
     with pytest.raises(GrammarLimitError, match="max_positions"):
         compile_rules(rules, byte_compiler().tokenizer_info, Limits(max_positions=4_000))
+
+
+def test_counts_take_memory_and_64_are_a_position() -> None:
+    inner = ByteDfa((((A, A, 0),),), frozenset([0]))
+    for top, fits in ((64 * 3_900, True), (64 * 4_000, False)):
+        rules = RuleSet({"root": Sequence((Literal(b"<"), CountedDfa(inner, 1, 0, top)))}, "root")
+        if fits:
+            compile_rules(rules, byte_compiler().tokenizer_info, Limits(max_positions=4_000))
+        else:
+            with pytest.raises(GrammarLimitError, match="max_positions"):
+                compile_rules(rules, byte_compiler().tokenizer_info, Limits(max_positions=4_000))
