@@ -178,7 +178,7 @@ class CountedWalk:
         to: cython.int
         row: cython.int
         node: cython.int
-        if not self.at:
+        if not self.next:  # the last that is made
             with cython.gil:
                 self._prepare()
         node = self.behind(k)

@@ -152,5 +152,6 @@ class Front:
             if way.fits(dialect, limits, options):
                 return way
         way = self.make(dialect, limits, options)
-        self.ways = [way, *self.ways[:MOST_WAYS - 1]]
+        self.ways.insert(0, way)  # in place: other threads read the list
+        del self.ways[MOST_WAYS:]
         return way
