@@ -3,7 +3,7 @@
 
 Of such an automaton (``kernel.counted_annex``) every count has places of its own, so a walk of states would make new
 ones at every token of a text. Here the vocabulary's trie is walked with a state and a count, and no state is made. What
-is found is a record of ``mask_walk``: the tokens that end within the automaton, and the trie nodes where it is left.
+is found is a record of ``mask_records``: the tokens that end within the automaton, and the trie nodes where it is left.
 
     next[at[k] + s * classes + c]   the state of automaton ``k`` after a byte of class ``c``, -1 none; -2 in the first
                                     class: this row is not filled yet

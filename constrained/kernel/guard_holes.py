@@ -2,7 +2,7 @@
 """Hole nodes of automata with guards: what a thread reads although a guard looks through the stack.
 
 Idea
-    What a thread reads does not depend on the stacks below it, so it is run over HOLE (see ``mask_walk``). With guards
+    What a thread reads does not depend on the stacks below it, so it is run over HOLE (``mask_records``). With guards
     (``engine.guards``) two things do: a pending guard goes along with the thread, and a thread whose rule can only end
     under pending ids that the stacks below do not survive is dead. The first becomes part of the hole node: it is
     guarded itself. Of the second only a few answers count, whether the stacks survive the pending ids with which the

@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """Literals: a key's bytes are followed down the trie without states.
 
-They are read up to the first position that does anything else. What goes on there is another record (``mask_walk``), at
-the group of the ``places`` reached, so that all keys share it.
+They are read up to the first position that does anything else. What goes on there is another record (``mask_records``),
+at the group of the ``places`` reached, so that all keys share it.
 
     places[:n_places]     trie nodes with something below them, where the literal has been read
 

@@ -1,17 +1,14 @@
 from collections.abc import Collection, Iterable, Sequence
 
 from constrained.kernel.automaton import Automaton
+from constrained.kernel.mask_threads import MaskThreads
 from constrained.kernel.token_trie import TokenTrie
 
-class MaskWalk:
+class MaskWalk(MaskThreads):
     @property
     def vocab_size(self) -> int: ...
     @property
-    def words(self) -> int: ...
-    @property
     def n_sets(self) -> int: ...
-    @property
-    def generation(self) -> int: ...
     def __init__(
         self,
         automaton: Automaton,

@@ -2,9 +2,9 @@
 """A memo of functions of two ints: one open table for all of them.
 
 ``kind`` names the function: 1 push, 2 unite, 3 and 9 places, 4, 11 and 14 to 17 guard_holes, 5 fill_hole, 6 and 7
-restrict, 8 guards, 10 byte_det, 12 after_token, 13 uncounted, 18 to 20 item_choice; from 21 on what masks remember,
-five kinds a generation of masks, the first of which is 1 (see ``hole_regions`` and ``mask_walk``): old ones are never
-asked for again.
+restrict, 8 guards, 10 byte_det, 12 after_token, 13 uncounted, 18 to 20 item_choice (18 with b = 1 ``mask_threads``);
+from 21 on what masks remember, five kinds a generation of masks, the first of which is 1 (see ``hole_regions`` and
+``mask_records``): old ones are never asked for again.
 
 Data: ``table[4 i ..]`` is (kind, a, b, value), kind 0 where there is none: a question touches one line of the cache.
 Cost: 5-10 ns a question, 100 if the table is large; 16 bytes an entry, at most half of the table is full. It begins

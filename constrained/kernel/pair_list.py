@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """Pairs of two ints in the order in which they were first met, each once: what a mask has still to read.
 
-    one[i], other[i]   pair ``i`` of ``count``: an exit group and a node (``mask_walk``)
+    one[i], other[i]   pair ``i`` of ``count``: an exit group and a node (``mask_threads``)
     met                an open table of their numbers
 
 Cost: 5-10 ns a pair; ``clear`` costs what the pairs cost.

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """Which records a mask was put together of: the same ones in the same order give the same mask.
 
-A signature is a run of ints, the first of which tells whether the end is allowed, the others records (``mask_walk``).
+A signature is a run of ints, the first of which tells whether the end is allowed, the rest records (``mask_records``).
 One is in the making at a time, ``pool[new .. pool_len]``; ``keep`` makes it a known one, and the next begins behind it.
 Cost: a few ns a record.
 """

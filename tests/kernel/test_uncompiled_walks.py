@@ -10,14 +10,22 @@ import random
 import pytest
 
 import constrained as cd
-from constrained.kernel import exit_groups, hole_regions, is_compiled, mask_store, mask_walk, region_tokens, token_walk
+from constrained.kernel import (
+    exit_groups,
+    hole_regions,
+    is_compiled,
+    mask_records,
+    mask_store,
+    region_tokens,
+    token_walk,
+)
 
 pytestmark = pytest.mark.skipif(is_compiled(), reason="compiled, the thresholds are constants")
 
 THRESHOLDS = [
     (token_walk, "MANY_NODES", 0),
     (exit_groups, "MANY_PLACES", 0), (hole_regions, "LARGE_TRIE", 2), (hole_regions, "MAX_CELLS", 4),
-    (region_tokens, "FEW_WALKS", 1), (mask_walk, "ROW_IDS", 2), (mask_store, "DELTA_MAX", 2),
+    (region_tokens, "FEW_WALKS", 1), (mask_records, "ROW_IDS", 2), (mask_store, "DELTA_MAX", 2),
 ]
 
 

@@ -1,0 +1,3 @@
+from constrained.kernel.counted_records import CountedRecords
+
+class ChoiceRecords(CountedRecords): ...

@@ -1,0 +1,142 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""Records of places of automata beside counters.
+
+Idea
+    What a place of an automaton beside a counter reads is found by arithmetic (``kernel.counted_walk``), and is a
+    record like others: tokens, and what goes on where the automaton is left. Most places share one with others: far
+    from the greatest count all counts of a state where a text may end, far below the least one all whose ends are
+    alike. Near the greatest count a few tokens are taken out of the row of the former.
+
+Data: records are found by ``memo``, of (group, state or place), beside the kinds of a generation (``kernel.memo``):
+16 a state's, whatever the count; 18 where ``counted.kept`` has what a bound takes away from it; 17 a state's, where no
+token is long enough for an end, and the counts that are alike; 19 a place's own.
+
+Cost: a known record is one to three questions of 5-10 ns; a new one ``counted_walk`` tells; a cut one a copy of a row.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.constrained.kernel.automaton import Automaton
+    from cython.cimports.constrained.kernel.counted_annex import CountedAnnex
+    from cython.cimports.constrained.kernel.counted_walk import KNOWN, LEAVES, LISTED, LONG, REACH, CountedWalk
+    from cython.cimports.constrained.kernel.mask_records import MaskRecords
+    from cython.cimports.constrained.kernel.mask_store import NONE
+    from cython.cimports.constrained.kernel.token_trie import TokenTrie
+else:
+    from constrained.kernel.automaton import Automaton
+    from constrained.kernel.counted_annex import CountedAnnex
+    from constrained.kernel.counted_walk import KNOWN, LEAVES, LISTED, LONG, REACH, CountedWalk
+    from constrained.kernel.mask_records import MaskRecords
+    from constrained.kernel.mask_store import NONE
+    from constrained.kernel.token_trie import TokenTrie
+
+
+@cython.cclass
+class CountedRecords(MaskRecords):
+    """See the module docstring. ``counted`` is None where the grammar has no such automata."""
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def make_counted(self, automaton: Automaton, trie: TokenTrie) -> cython.int:
+        """Once the records are made."""
+        self.counted = None
+        if automaton.n_counted > 0:
+            self.counted = CountedWalk(automaton, trie, self.walk)
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def counted_record(self, g: cython.int, k: cython.int, annex: CountedAnnex, place: cython.int) -> cython.int:
+        """The record of a place of automaton ``k`` beside a counter.
+
+        Many share one: where a text may end those of a state (kind 16; 18: what ``counted.kept`` has of it) that are
+        far from the greatest count, and where no token is long enough for an end (17)."""
+        state: cython.int = place % annex.block.n
+        count: cython.int = place // annex.block.n
+        left: cython.int = annex.top - count
+        kind: cython.int = 500000000 + 5 * self.generation
+        depth: cython.int = self.t.max_depth
+        key: cython.int = self.a.c_base[k] + state
+        at: cython.int
+        all_of: cython.int = 0
+        r: cython.int
+        if count >= annex.least and (annex.endless or left >= annex.need[state] + LONG):
+            r = self.a.memo.get(kind + 16, g, key)
+            if r < 0:
+                r = self._read_place(g, k, annex, place, False)
+                self.a.memo.put(kind + 16, g, key, r)
+                self.a.memo.put(kind + 18, g, key, self.counted.keep())
+            at = self.a.memo.get(kind + 18, g, key)
+            if annex.endless or left >= self.counted.kept[at + REACH]:
+                return r
+            if left >= self.counted.kept[at + LEAVES] and left >= self.counted.kept[at + KNOWN]:
+                all_of = r
+        elif count + depth < annex.least and annex.alike[count] == annex.alike[count + depth]:
+            key += annex.alike[count] * annex.block.n
+            r = self.a.memo.get(kind + 17, g, key)
+            if r < 0:
+                r = self._read_place(g, k, annex, place, True)
+                self.a.memo.put(kind + 17, g, key, r)
+            return r
+        key = self.a.c_base[k] + place
+        r = self.a.memo.get(kind + 19, g, key)
+        if r < 0:
+            r = self._cut_record(all_of, at, left) if all_of > 0 and self.rc_base[all_of] != NONE else (
+                self._read_place(g, k, annex, place, True))
+            self.a.memo.put(kind + 19, g, key, r)
+        return r
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _read_place(self, g: cython.int, k: cython.int, annex: CountedAnnex, place: cython.int,
+                    bounded: cython.bint) -> cython.int:
+        """A new record: what ``counted`` reads from a place."""
+        u: cython.int = self.counted.read(g, k, annex, place, bounded)
+        r: cython.int
+        left: cython.int
+        self.take_walk()
+        left = self.groups.finish()
+        if left == 0 and self.masks.base == NONE and self.masks.n_ex == 0:
+            return 0
+        r = self.new_record(self.masks.base, 0)
+        self.rc_next[2 * r] = left
+        self.rc_next[2 * r + 1] = u
+        return r
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _cut_record(self, all_of: cython.int, at: cython.int, left: cython.int) -> cython.int:
+        """Record ``all_of``, a row of its own, without the tokens listed at ``at`` that need more than ``left``
+        characters."""
+        row: cython.p_uint = self.masks.b_row[self.rc_base[all_of]]
+        out: cython.p_uint
+        i: cython.int
+        token: cython.int
+        r: cython.int
+        self.masks.need_scratch()
+        out = self.masks.scratch
+        for i in range(self.words):
+            out[i] = row[i]
+        at += 4
+        for i in range(at, at + 2 * self.counted.kept[at - 4 + LISTED], 2):
+            if self.counted.kept[i] > left:
+                token = self.counted.kept[i + 1]
+                out[token >> 5] &= ~(cython.cast(cython.uint, 1) << (token & 31))
+        self.masks.begin(self.masks.own_base())
+        r = self.new_record(self.masks.base, 0)
+        self.rc_next[2 * r] = self.rc_next[2 * all_of]
+        self.rc_next[2 * r + 1] = self.rc_next[2 * all_of + 1]
+        return r

@@ -1,0 +1,3 @@
+from constrained.kernel.mask_records import MaskRecords
+
+class CountedRecords(MaskRecords): ...

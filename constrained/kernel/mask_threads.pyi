@@ -1,0 +1,3 @@
+from constrained.kernel.choice_records import ChoiceRecords
+
+class MaskThreads(ChoiceRecords): ...
