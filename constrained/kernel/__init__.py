@@ -19,10 +19,10 @@ _HERE = (
     "hole_regions", "holes", "images", "inlining", "int_rows", "item_choice", "lazy_positions", "literals", "logits",
     "mask_records", "mask_rows", "mask_store", "mask_threads", "mask_walk", "memo", "memory", "network", "nodes",
     "nullable", "pair_list", "partition", "passes", "pending", "places", "position_sets", "program", "pruning",
-    "region_tokens", "regions", "registers", "rule_writer", "set_entry", "set_loops", "shortest", "signatures",
-    "spelling", "stacks", "starts", "subset_tables", "token_automaton", "token_budgets", "token_step", "token_trie",
-    "token_walk", "unions", "value_reader", "value_scalars", "value_states", "value_steps", "value_trie", "value_walk",
-    "walk_lanes",
+    "region_tables", "region_tokens", "regions", "registers", "rule_writer", "set_entry", "set_loops", "shortest",
+    "signatures", "spelling", "stacks", "starts", "subset_tables", "token_automaton", "token_budgets", "token_step",
+    "token_trie", "token_walk", "unions", "value_reader", "value_scalars", "value_states", "value_steps", "value_trie",
+    "value_walk", "walk_lanes",
 )
 _ABOVE: tuple[str, ...] = (
     "frontends.json_schema.arrays", "frontends.json_schema.denotation",

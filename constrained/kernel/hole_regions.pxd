@@ -2,7 +2,8 @@ cimport cython
 
 from constrained.kernel.automaton cimport Automaton
 from constrained.kernel.memory cimport copy_ints, grow_int, grow_lists, grow_pointers, grow_rows
-from constrained.kernel.region_tokens cimport RegionTables, RegionTokens, hash_cells
+from constrained.kernel.region_tables cimport RegionTables, hash_cells
+from constrained.kernel.region_tokens cimport RegionTokens
 from constrained.kernel.token_trie cimport TokenTrie
 
 cdef class HoleRegions

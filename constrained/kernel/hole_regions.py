@@ -32,7 +32,8 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.holes import has_frames, recount, restrict
     from cython.cimports.constrained.kernel.memory import grow_int, grow_lists, grow_pointers, grow_rows, moved
     from cython.cimports.constrained.kernel.position_sets import FAR_COUNT, FAR_ENOUGH
-    from cython.cimports.constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
+    from cython.cimports.constrained.kernel.region_tables import RegionTables, hash_cells
+    from cython.cimports.constrained.kernel.region_tokens import RegionTokens
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free
 else:
@@ -40,7 +41,8 @@ else:
     from constrained.kernel.holes import has_frames, recount, restrict
     from constrained.kernel.memory import grow_int, grow_lists, grow_pointers, grow_rows, moved
     from constrained.kernel.position_sets import FAR_COUNT, FAR_ENOUGH
-    from constrained.kernel.region_tokens import RegionTables, RegionTokens, hash_cells
+    from constrained.kernel.region_tables import RegionTables, hash_cells
+    from constrained.kernel.region_tokens import RegionTokens
     from constrained.kernel.token_trie import TokenTrie
 
 HOLE = cython.declare(cython.int, 2)

@@ -1,25 +1,17 @@
 cimport cython
 
-from constrained.kernel.hashing cimport mix
 from constrained.kernel.mask_rows cimport count_row, list_row
 from constrained.kernel.memory cimport grow_int, grow_uint
 from constrained.kernel.class_trie cimport ClassTrie
 from constrained.kernel.token_trie cimport TokenTrie
 
 cdef class RegionTokens
-cdef class RegionTables
 cdef int BETWEEN
 cdef int FEW
 cdef int MANY
 cdef int ROW_IDS
-cdef int MAX_REGIONS
-cdef long long MAX_BYTES
 cdef unsigned int** _row_pointers(int n) noexcept nogil
 cdef int** _list_pointers(int n) noexcept nogil
-cdef unsigned long long hash_cells(int number, int root, int* cells, int n) noexcept nogil
-cdef bint _matches(RegionTokens one, int number, int root, int* cells, int n, unsigned long long h) noexcept nogil
-cdef unsigned long long _hash_of(RegionTokens one) noexcept nogil
-cdef void** _slots(int n) noexcept nogil
 
 @cython.final
 cdef class RegionTokens:
@@ -63,24 +55,3 @@ cdef class RegionTokens:
     cdef int* _members(self, TokenTrie trie, int number) noexcept nogil
     cdef void _map(self, int number) noexcept nogil
     cdef int* _among(self, TokenTrie trie, int number, int b) noexcept nogil
-
-@cython.final
-cdef class RegionTables:
-    cdef cython.pymutex lock
-    cdef object guard
-    cdef object partitions
-    cdef list first_bytes
-    cdef object numbers
-    cdef object tries
-    cdef object uses
-    cdef object finer
-    cdef object walks
-    cdef object held
-    cdef void** slots
-    cdef int size
-    cdef int count
-    cdef int generation
-    cdef int _begin(self) except -1
-    cdef void* find(self, int generation, int number, int root, int* cells, int n, unsigned long long h) noexcept nogil
-    cdef object obtain(self, TokenTrie trie, int number, int root, int* cells, int n, unsigned long long h)
-    cdef int _grow(self) except -1

@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """Which tokens a region's automaton reads below a trie node: what the grammars of a vocabulary share.
 
-A region (a string's body, an identifier) is an automaton of a few states. ``mask_walk`` writes it down as a table, and
-equal tables below the same trie node have one ``RegionTokens`` in the vocabulary's ``RegionTables``:
+A region (a string's body, an identifier) is an automaton of a few states. ``hole_regions`` writes it down as a table,
+and equal tables below the same trie node have one ``RegionTokens`` in the vocabulary's ``RegionTables``:
 
     al_c[i]         a class node that the automaton can read; its parent comes before it
     al_need[i]      the rounds of the region's loop that a token takes that ends here, one begun counted in
@@ -10,8 +10,8 @@ equal tables below the same trie node have one ``RegionTokens`` in the vocabular
     al_rounds[i]    the rounds done here
 
 From these come rows (``within``) and, for each way out and byte, the trie nodes behind (``leaving``), both made when
-first asked for and never moved. ``RegionTables.find``, ``within`` and ``leaving`` need no GIL: their users hold the
-list ``held`` of the tables' generation, or the object itself.
+first asked for and never moved. ``within`` and ``leaving`` need no GIL: their users hold the object, or what holds it
+(``region_tables``).
 
     a row           ``words + 1`` words, one of them for the token that is none; then how many tokens it has and, up to
                     ROW_IDS, which
@@ -30,26 +30,20 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.class_trie import ClassTrie
-    from cython.cimports.constrained.kernel.hashing import mix
     from cython.cimports.constrained.kernel.mask_rows import count_row, list_row
     from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free, realloc
 else:
     from constrained.kernel.class_trie import ClassTrie
-    from constrained.kernel.hashing import mix
     from constrained.kernel.mask_rows import count_row, list_row
     from constrained.kernel.memory import grow_int, grow_uint
     from constrained.kernel.token_trie import TokenTrie
-
-import threading
 
 BETWEEN = cython.declare(cython.int, 1 << 24)
 FEW = cython.declare(cython.int, 64)
 MANY = cython.declare(cython.int, 4096)
 ROW_IDS = cython.declare(cython.int, 1023)
-MAX_REGIONS = cython.declare(cython.int, 4096)
-MAX_BYTES = cython.declare(cython.longlong, 48 << 20)
 
 
 @cython.final
@@ -57,7 +51,7 @@ MAX_BYTES = cython.declare(cython.longlong, 48 << 20)
 class RegionTokens:
     """See the module docstring. ``cells``: the table this was made from, empty for one that is not shared.
 
-    ``ways`` and ``counted`` are the maker's (see ``mask_walk``), kept for the next mask that needs the same.
+    ``ways`` and ``counted`` are the maker's (see ``hole_regions``), kept for the next mask that needs the same.
     """
 
     if cython.compiled:
@@ -597,300 +591,6 @@ def _list_pointers(n: cython.int) -> cython.pp_int:
     if cython.compiled:
         i: cython.int
         made: cython.pp_int = cython.cast(cython.pp_int, realloc(cython.NULL, n * cython.sizeof(cython.p_int)))
-        if made:
-            for i in range(n):
-                made[i] = cython.NULL
-        return made
-    else:
-        return [None] * n
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def hash_cells(number: cython.int, root: cython.int, cells: cython.p_int, n: cython.int) -> cython.ulonglong:
-    """The key of a table below a trie node."""
-    i: cython.int
-    h: cython.ulonglong = mix(number, root)
-    for i in range(n):
-        h = mix(h, cells[i])
-    return h
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _matches(one: RegionTokens, number: cython.int, root: cython.int, cells: cython.p_int, n: cython.int,
-             h: cython.ulonglong) -> cython.bint:
-    i: cython.int
-    if one.hash != h or one.number != number or one.root != root or one.n_cells != n:
-        return False
-    for i in range(n):
-        if one.cells[i] != cells[i]:
-            return False
-    return True
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _hash_of(one: RegionTokens) -> cython.ulonglong:
-    return one.hash
-
-
-def _partition(kinds):
-    """The coarsest partition in which bytes of different ``kinds`` are apart."""
-    numbers = {}
-    return bytes(numbers.setdefault(kind, len(numbers)) for kind in kinds)
-
-
-SPACES = frozenset(b"\x0b\x0c\x81\x9a\x9f\xa0\xaf\xbb\xbf\xc2\xe1\xe3\xef")
-"""The bytes of the spaces that Unicode has beyond ASCII's, and two more."""
-
-
-def _common_partitions():
-    """Three partitions, each finer than the one before.
-
-    First what most grammars tell apart: letters by case, digits, every other ASCII character alone, and the bytes by
-    which UTF-8 is valid. Then the line ends U+2028 and U+2029, which ``.`` leaves out. Then other spaces, for ``\\s``.
-    """
-    first = []
-    second = []
-    third = []
-    starts = (0x80, 0x90, 0xA0, 0xC0, 0xC2, 0xE0, 0xE1, 0xED, 0xEE, 0xF0, 0xF1, 0xF4, 0xF5, 0x100)
-    alike = {0xEE: 0xE1, 0xF5: 0xC0}
-    for b in range(256):
-        c = chr(b)
-        at = max([s for s in starts if s <= b], default=0)
-        kind = alike.get(at, at)
-        more = 0
-        if b < 0x20:
-            kind = -2 if c in "\t\n\r" else -1
-        elif b < 0x80:
-            kind = "0" if c == "0" else "1" if c.isdigit() else "A" if c.isupper() else "a" if c.islower() else c
-        elif b in (0x80, 0xE2):
-            more = b
-        elif b in (0xA8, 0xA9):
-            more = 0xA8
-        first.append(kind)
-        second.append((kind, more))
-        third.append((kind, more, b if b in SPACES else 0x8A if 0x80 < b <= 0x8A else 0))
-    return tuple(_partition(kinds) for kinds in (first, second, third))
-
-
-def _is_finer(finer: bytes, partition: bytes):
-    """Whether bytes that are alike in ``finer`` are alike in ``partition``."""
-    seen = {}
-    return all(seen.setdefault(finer[b], partition[b]) == partition[b] for b in range(256))
-
-
-COMMON = _common_partitions()
-FEW_USES = 64
-FEW_WALKS = 3
-
-
-@cython.final
-@cython.cclass
-class RegionTables:
-    """The class tries of a vocabulary, and the ``RegionTokens`` by what they were made from.
-
-    When the latter outgrow their budget a new *generation* begins with none. Who uses what it has found here keeps the
-    ``held`` list of the generation, so a borrowed pointer stays good.
-    """
-
-    if cython.compiled:
-
-        def __dealloc__(self):
-            free(self.slots)
-
-    else:
-
-        def __new__(cls, *args):
-            self = object.__new__(cls)
-            self.lock = cython.pymutex()
-            self.slots = None
-            self.size = self.count = self.generation = 0
-            return self
-
-    def __init__(self):
-        self.guard = threading.Lock()
-        self.partitions = []
-        self.first_bytes = []  # a byte of each class, by number
-        self.numbers = {}
-        self.tries = {}
-        self.uses = {}
-        self.finer = {}
-        self.walks = {}
-        self._begin()
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _begin(self) -> cython.int:
-        """A new generation. ``lock`` is held, but for the first."""
-        self.held = []
-        self.generation += 1
-        self.count = 0
-        self.size = 64
-        if cython.compiled:
-            free(self.slots)
-        self.slots = _slots(self.size)
-        if not self.slots:
-            raise MemoryError
-        return 0
-
-    def partition_number(self, partition: bytes):
-        """A number for a partition (256 class numbers); equal ones have the same."""
-        with self.guard:
-            found = self.numbers.get(partition)
-            if found is None:
-                found = self.numbers[partition] = len(self.partitions)
-                self.partitions.append(partition)
-                self.first_bytes.append(bytes([partition.index(k) for k in range(max(partition) + 1)]))
-        return found
-
-    def class_trie(self, trie: TokenTrie, number: int):
-        """The shared ``ClassTrie`` for a numbered partition, or a finer one.
-
-        Any finer partition tells apart what has to be. So most partitions begin with one of the *common* ones, which is
-        there already: building a class trie costs more than the first regions that use it.
-        """
-        found = self.tries.get(number)
-        if found is None:
-            uses = self.uses.get(number, 0)
-            if uses < FEW_USES:
-                self.uses[number] = uses + 1
-                common = self.common_of(number)
-                if common < 0:
-                    number = common
-                    found = self.tries.get(number)
-        if found is None:
-            built = ClassTrie(trie, COMMON[-1 - number] if number < 0 else self.partitions[number])
-            with self.guard:
-                found = self.tries.setdefault(number, built)
-        return found
-
-    def common_of(self, number: int):
-        """The number, -1 and down, of the coarsest common partition that is finer; 0 if none is."""
-        found = self.finer.get(number)
-        if found is None:
-            found = 0
-            for i, common in enumerate(COMMON):
-                if _is_finer(common, self.partitions[number]):
-                    found = -1 - i
-                    break
-            self.finer[number] = found
-        return found
-
-    def nodes_at_hand(self, number: int):
-        """The size of the class trie that serves a partition, or 0 where one would have to be built for it alone."""
-        found = self.tries.get(number)
-        if found is not None:
-            return found.shape()[0]
-        return 1 if self.common_of(number) < 0 else 0
-
-    def is_worth_it(self, number: int):
-        """Counts a use of a partition whose class trie is not at hand; True where one ought to be built by now."""
-        with self.guard:
-            self.walks[number] = self.walks.get(number, 0) + 1
-            return self.walks[number] > FEW_WALKS
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def find(self, generation: cython.int, number: cython.int, root: cython.int, cells: cython.p_int, n: cython.int,
-             h: cython.ulonglong) -> cython.p_void:
-        """The shared ``RegionTokens`` of a table, borrowed; NULL if there is none or the generation is another."""
-        i: cython.int
-        with self.lock:
-            if self.generation == generation:
-                i = cython.cast(cython.int, h & (self.size - 1))
-                while self.slots[i]:
-                    if _matches(cython.cast(RegionTokens, self.slots[i]), number, root, cells, n, h):
-                        return self.slots[i]
-                    i = (i + 1) & (self.size - 1)
-        return cython.NULL if cython.compiled else None
-
-    def current(self):
-        """The generation and its ``held``."""
-        with self.lock:
-            return self.generation, self.held
-
-    @cython.cfunc
-    def obtain(self, trie: TokenTrie, number: cython.int, root: cython.int, cells: cython.p_int, n: cython.int,
-               h: cython.ulonglong):
-        """The same, made and entered: the object. The caller keeps it, for the generation may be another by then."""
-        found: RegionTokens
-        partition: bytes = self.partitions[number]
-        text: cython.p_const_uchar = partition
-        n_classes: cython.int = max(partition) + 1
-        ok: cython.bint
-        i: cython.int
-        found = RegionTokens(trie, self.class_trie(trie, number), root)
-        found.number = number
-        found.hash = h
-        with cython.nogil:
-            ok = found.run(text, n_classes, cells, n)
-        if not ok:
-            raise MemoryError
-        full: cython.bint = (self.count & 63) == 63 and self.region_bytes() > MAX_BYTES
-        with self.lock:
-            if full or self.count >= MAX_REGIONS:
-                self._begin()
-            if self.count * 2 >= self.size:
-                self._grow()
-            i = cython.cast(cython.int, h & (self.size - 1))
-            while self.slots[i]:
-                i = (i + 1) & (self.size - 1)
-            self.held.append(found)
-            if cython.compiled:
-                self.slots[i] = cython.cast(cython.p_void, found)
-            else:
-                self.slots[i] = found
-            self.count += 1
-        return found
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _grow(self) -> cython.int:
-        i: cython.int
-        j: cython.int
-        size: cython.int = self.size * 4
-        slots: cython.pp_void = _slots(size)
-        if not slots:
-            raise MemoryError
-        for i in range(self.size):
-            if self.slots[i]:
-                j = cython.cast(cython.int, _hash_of(cython.cast(RegionTokens, self.slots[i])) & (size - 1))
-                while slots[j]:
-                    j = (j + 1) & (size - 1)
-                slots[j] = self.slots[i]
-        if cython.compiled:
-            free(self.slots)
-        self.slots = slots
-        self.size = size
-        return 0
-
-    def region_bytes(self):
-        """Bytes of the regions' rows and lists."""
-        one: RegionTokens
-        total: cython.longlong = 0
-        for one in list(self.held):
-            total += one.bytes_held
-        return total
-
-    def memory(self):
-        """Bytes held, class tries included."""
-        return self.region_bytes() + sum(trie.memory() for trie in list(self.tries.values()))
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _slots(n: cython.int) -> cython.pp_void:
-    """``n`` empty slots; NULL when memory is out."""
-    if cython.compiled:
-        i: cython.int
-        made: cython.pp_void = cython.cast(cython.pp_void, realloc(cython.NULL, n * cython.sizeof(cython.p_void)))
         if made:
             for i in range(n):
                 made[i] = cython.NULL

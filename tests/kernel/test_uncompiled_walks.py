@@ -16,7 +16,7 @@ from constrained.kernel import (
     is_compiled,
     mask_records,
     mask_store,
-    region_tokens,
+    region_tables,
     token_walk,
 )
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(is_compiled(), reason="compiled, the thresholds 
 THRESHOLDS = [
     (token_walk, "MANY_NODES", 0),
     (exit_groups, "MANY_PLACES", 0), (hole_regions, "LARGE_TRIE", 2), (hole_regions, "MAX_CELLS", 4),
-    (region_tokens, "FEW_WALKS", 1), (mask_records, "ROW_IDS", 2), (mask_store, "DELTA_MAX", 2),
+    (region_tables, "FEW_WALKS", 1), (mask_records, "ROW_IDS", 2), (mask_store, "DELTA_MAX", 2),
 ]
 
 
