@@ -10,13 +10,13 @@ ten to the least shift to come makes up for need not be counted (``modulus``); i
 
 Right for the texts of ``_canonical`` (and so only used together with it): numbers without exponent, and mantissas that
 do not end in 0 with an exponent of ``EXPONENTS``. Cost: P states for whole numbers, some 20 R with exponents, of which
-few are left when they are joined; about 5 us a state, once.
+few are left when they are joined; about 1 us a state, once.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import gcd
 
 from constrained.errors import GrammarLimitError
@@ -36,9 +36,29 @@ _CLASSES = (*_DIGITS, *_MARKS, complement(normalise(pair for ranges in [*_DIGITS
 _LETTER = {**{str(digit): digit for digit in range(10)}, "-": 10, ".": 11, "e": 12, "+": 13}
 _WIDTH = len(_CLASSES)
 
-#: ("start",), ("whole", remainder), ("one", remainder), ("tail", remainder, digits), ("mantissa", remainder, digits,
-#: whether it is a multiple as it stands), ("zeros",), ("exponent", texts that may follow).
-_State = tuple[object, ...]
+#: Exponents that may follow. After the e: bit v of the first for v, of the second for -v. Later: whether the text may
+#: end, then bit v for v as one, as two and as three digits.
+_Exponents = tuple[int, int] | tuple[int, int, int, int]
+_BELOW_10, _BELOW_100 = (1 << 10) - 1, (1 << 100) - 1
+
+#: A row's last columns, where no mark may follow.
+_NOTHING = (DEAD,) * 5
+
+
+class _Digits:
+    """Where digits lead from remainders: to the states from ``start`` on, counted by ``modulus`` (or to ``states``)."""
+
+    def __init__(self, start: int, modulus: int, states: tuple[int, ...] | None = None) -> None:
+        self.modulus = modulus
+        # Ten digits lead to ten remainders in a row.
+        self.circle = (states or tuple(range(start, start + modulus))) * (9 // modulus + 2)
+
+    def after(self, remainder: int) -> tuple[int, ...]:
+        at = remainder * 10 % self.modulus
+        return self.circle[at:at + 10]
+
+
+_ENDED = _Digits(0, 1, (DEAD,))
 
 
 @lru_cache(maxsize=256)
@@ -53,7 +73,7 @@ class _Multiples:
         assert isinstance(exponent, int)
         self.limits = limits
         whole = int(Decimal((0, digits, 0)))
-        self.size = whole * 10 ** max(exponent, 0)
+        self.size: int = whole * 10 ** max(exponent, 0)
         self.scale = max(-exponent, 0)
         if self.size > limits.max_dfa_states or self.scale > limits.max_dfa_states:
             raise GrammarLimitError("max_dfa_states", limits.max_dfa_states,
@@ -64,6 +84,8 @@ class _Multiples:
             rest, twos = rest // 2, twos + 1
         while rest % 5 == 0:
             rest, fives = rest // 5, fives + 1
+        #: The part of the step that is prime to ten.
+        self.rest = rest
         #: From this many zeros at the end on, more of them change nothing.
         self.steady = max(twos, fives)
         last = EXPONENTS[1][0]
@@ -72,132 +94,164 @@ class _Multiples:
             self.size if digits < self.scale else self.size // gcd(
                 self.size // rest, 10 ** min(last - digits + self.scale, self.steady))
             for digits in range(MANTISSA_DIGITS + 1)]
-        self.number: dict[_State, int] = {}
-        self.order: list[_State] = []
-
-    def place(self, state: _State) -> int:
-        found = self.number.get(state)
-        if found is None:
-            found = self.number[state] = len(self.order)
-            self.order.append(state)
-            if found >= self.limits.max_dfa_states:
-                raise GrammarLimitError("max_dfa_states", self.limits.max_dfa_states,
-                                        "the remainders of a multiple take too many states")
-        return found
+        #: The states of exponents.
+        self.number: dict[_Exponents, int] = {}
+        self.order: list[_Exponents] = []
+        self.next = 0
+        self.rows: list[tuple[int, ...]] = []
+        self.accepting: list[int] = []
 
     def run(self) -> Dfa:
-        self.place(("start",))
-        rows: list[tuple[int, ...]] = []
-        accepting: list[int] = []
-        for index, state in enumerate(self.order):
+        size, scale, rows = self.size, self.scale, self.rows
+        ones = range(1, 10) if size > 9 else range(size)  # what one digit, not 0, leaves
+        zeros = 1 + size + len(ones)
+        tails = zeros + 1
+        layers: list[tuple[int, int, range]] = []  # of mantissas: first state, modulus, remainders
+        total, few = tails + size * scale, True
+        for digits in range(MANTISSA_DIGITS + 1):
+            modulus = size if digits <= scale and scale else self.modulus[digits]
+            least = 10**digits
+            few = few and 10 * least <= modulus
+            layers.append((total, modulus, range(least, 10 * least) if few else range(modulus)))
+            # One more for the digits that are a multiple as they stand, where the remainder does not say it.
+            total += len(layers[-1][2]) + (digits > scale or not scale)
+        self.next = total  # the states of exponents follow
+        self.check()
+        # The start, whole numbers, a single digit, zeros behind the point.
+        rows.append((1, *[1 + size + ones.index(digit % size) for digit in range(1, 10)], 0, *_NOTHING[1:]))
+        whole = _Digits(1, size)
+        for remainder in range(size):
+            point = tails + remainder if scale else DEAD if remainder else zeros
+            rows.append((*whole.after(remainder), DEAD, point, DEAD, DEAD, DEAD))
+        self.accepting += range(1, 1 + size, self.unit(0))
+        start, modulus, kept = layers[0]
+        for remainder in ones:
+            good = remainder % self.unit(0) == 0
+            point = start + len(kept) if good and not scale else start + kept.index(remainder % modulus)
+            rows.append((*whole.after(remainder), DEAD, point, self.exponent(remainder, 0), DEAD, DEAD))
+            if good:
+                self.accepting.append(len(rows) - 1)
+        rows.append((zeros, *[DEAD] * 9, *_NOTHING))
+        self.accepting.append(zeros)
+        # Digits behind the point of a number that gets no exponent.
+        for digits in range(scale):
+            start = tails + size * digits
+            behind = self.beyond(digits + 1, tails, zeros)
+            rows += [(*behind.after(remainder), *_NOTHING) for remainder in range(size)]
+            self.accepting += range(start, start + size, self.unit(digits))
+        for digits in range(MANTISSA_DIGITS + 1):
+            self.mantissas(digits, layers, tails, zeros)
+        for exponents in self.order:  # grows meanwhile
+            following, ends = _after_letter(exponents)
             row = [DEAD] * _WIDTH
-            if self.expand(state, row):
-                accepting.append(index)
+            for letter, rest in following:
+                row[letter] = self.place(rest)
+            if ends:
+                self.accepting.append(len(rows))
             rows.append(tuple(row))
-        return minimise(Dfa(_CLASSES, tuple(rows), frozenset(accepting)))
+        return minimise(Dfa(_CLASSES, tuple(rows), frozenset(self.accepting)))
 
-    def expand(self, state: _State, row: list[int]) -> bool:
-        """Fills the row of ``state`` and says whether it accepts."""
-        kind, size, place = state[0], self.size, self.place
-        if kind == "start":
-            row[_LETTER["-"]] = 0
-            row[0] = place(("whole", 0))
-            for digit in range(1, 10):
-                row[digit] = place(("one", digit % size))
-            return False
-        if kind == "zeros":
-            row[0] = self.number[state]
-            return True
-        if kind == "exponent":
-            texts = state[1]
-            assert isinstance(texts, frozenset)
-            by_letter: dict[str, set[str]] = {}
-            for text in texts:
-                if text:
-                    by_letter.setdefault(text[0], set()).add(text[1:])
-            for letter, rest in by_letter.items():
-                row[_LETTER[letter]] = place(("exponent", frozenset(rest)))
-            return "" in texts
-        remainder = state[1]
-        assert isinstance(remainder, int)
-        if kind in ("whole", "one"):
-            for digit in range(10):
-                row[digit] = place(("whole", (remainder * 10 + digit) % size))
-            if kind == "one":
-                row[_LETTER["."]] = place(("mantissa", remainder % self.modulus[0], 0, self.is_multiple(remainder, 0)))
-                self.exponent(remainder, 0, row)
-            else:
-                row[_LETTER["."]] = place(("tail", remainder, 0))
-            return self.is_multiple(remainder, 0)
-        digits = state[2]
-        assert isinstance(digits, int)
-        if kind == "tail":
-            if digits == self.scale:
-                if remainder:
-                    return False
-                row[0] = place(("zeros",))
-                return True
-            for digit in range(10):
-                row[digit] = place(("tail", (remainder * 10 + digit) % size, digits + 1))
-            return self.is_multiple(remainder, digits)
-        good = bool(state[3])
+    def mantissas(self, digits: int, layers: list[tuple[int, int, range]], tails: int, zeros: int) -> None:
+        """The states of a mantissa with so many digits behind the point."""
+        start, _, remainders = layers[digits]
+        scale = self.scale
+        told = digits <= scale and scale > 0  # the remainder says whether it is a multiple as it stands
         if digits < MANTISSA_DIGITS:
-            modulus = size if digits < self.scale else self.modulus[digits + 1]
-            number = self.number
-            for digit in range(10):
-                after = (remainder * 10 + digit) % modulus
-                still = self.is_multiple(after, digits + 1) if digits < self.scale else good and digit == 0
-                following = ("mantissa", after, digits + 1, still)
-                known = number.get(following)  # nearly always
-                row[digit] = place(following) if known is None else known
+            target, modulus, kept = layers[digits + 1]
+            following = _Digits(target - kept.start, modulus)
+            good = target + len(kept)
         else:  # too long for an exponent: only a number without one is left
-            for digit in range(10):
-                if digits < self.scale:
-                    row[digit] = place(("tail", (remainder * 10 + digit) % size, digits + 1))
-                elif good and digit == 0:
-                    row[0] = place(("zeros",))
-        if digits:
-            self.exponent(remainder, digits, row)
-        return good
+            following = self.beyond(digits + 1, tails, zeros) if digits < scale else _ENDED
+            good = zeros
+        circle, modulus, rest = following.circle, following.modulus, self.rest
+        for remainder in remainders:
+            at = remainder * 10 % modulus
+            if digits and remainder % rest == 0:
+                marks = (DEAD, DEAD, self.exponent(remainder, digits), DEAD, DEAD)
+                self.rows.append(circle[at:at + 10] + marks)
+            else:
+                self.rows.append(circle[at:at + 10] + _NOTHING)
+        if told:
+            unit = self.unit(digits)
+            self.accepting += [start + index for index, remainder in enumerate(remainders) if remainder % unit == 0]
+        if digits >= scale:  # only zeros leave a multiple what it is
+            row = (good, *following.after(0)[1:], *_NOTHING[:2], self.exponent(0, digits) if digits else DEAD,
+                   *_NOTHING[:2])
+            if told:
+                if remainders.start == 0:
+                    self.rows[start] = row
+            else:
+                self.accepting.append(len(self.rows))
+                self.rows.append(row)
 
-    def is_multiple(self, remainder: int, digits: int) -> bool:
-        """Whether a number with that remainder so far and ``digits`` behind the point is one as it stands."""
-        zeros: int = 10 ** (self.scale - digits)
-        return bool(remainder * zeros % self.size == 0)
+    def beyond(self, digits: int, tails: int, zeros: int) -> _Digits:
+        """The states of a number without exponent after ``digits`` behind the point."""
+        if digits < self.scale:
+            return _Digits(tails + self.size * digits, self.size)
+        return _Digits(0, self.size, (zeros, *[DEAD] * (self.size - 1)))
 
-    def exponent(self, remainder: int, digits: int, row: list[int]) -> None:
-        texts = _exponent_texts(*self.exponents(remainder, digits))
-        if texts:
-            row[_LETTER["e"]] = self.place(("exponent", texts))
+    def unit(self, digits: int) -> int:
+        """What the remainders of multiples as they stand are multiples of, with ``digits`` behind the point."""
+        return self.size // gcd(self.size, 10 ** (self.scale - digits))
 
-    def exponents(self, remainder: int, digits: int) -> tuple[tuple[int, ...], int, bool]:
-        """The exponents that make a multiple: those below some one, that one, and whether all from it on do."""
+    def place(self, exponents: _Exponents) -> int:
+        found = self.number.get(exponents)
+        if found is None:
+            found = self.number[exponents] = self.next
+            self.order.append(exponents)
+            self.next += 1
+            self.check()
+        return found
+
+    def check(self) -> None:
+        if self.next > self.limits.max_dfa_states:
+            raise GrammarLimitError("max_dfa_states", self.limits.max_dfa_states,
+                                    "the remainders of a multiple take too many states")
+
+    def exponent(self, remainder: int, digits: int) -> int:
+        """The state after an ``e``."""
+        exponents = self.exponents(remainder, digits)
+        return self.place(exponents) if any(exponents) else DEAD
+
+    def exponents(self, remainder: int, digits: int) -> tuple[int, int]:
+        """The exponents that make a multiple: bit v for v, and for -v."""
+        if remainder % self.rest:
+            return 0, 0
         behind = digits - self.scale
         steady = self.steady + behind  # from this exponent on all are alike
-        few = []
+        further = remainder * 10**self.steady % self.size == 0
+        found = []
         for first, last in EXPONENTS:
-            for value in range(max(first, behind), min(last + 1, steady)):
-                if remainder * 10 ** (value - behind) % self.size == 0:
-                    few.append(value)
-        return tuple(few), max(steady, EXPONENTS[0][0]), remainder * 10**self.steady % self.size == 0
+            start = max(first, steady)
+            few = [value for value in range(max(first, behind), min(last + 1, steady))
+                   if remainder * 10 ** (value - behind) % self.size == 0]
+            if first < 0:
+                bits = (2 << -start) - (1 << -last) if further and start <= last else 0
+            else:
+                bits = (2 << last) - (1 << start) if further and start <= last else 0
+            for value in few:
+                bits |= 1 << abs(value)
+            found.append(bits)
+        negative, positive = found
+        return positive, negative
 
 
 @lru_cache(maxsize=1024)
-def _exponent_texts(few: tuple[int, ...], steady: int, further: bool) -> frozenset[str]:
-    """The spellings of exponents, as ``_Multiples.exponents`` says them."""
-    spellings = _spellings()
-    found: set[str] = set()
-    for value in few:
-        found.update(spellings[value])
-    if further:
-        for first, last in EXPONENTS:
-            for value in range(max(first, steady), last + 1):
-                found.update(spellings[value])
-    return frozenset(found)
-
-
-@cache
-def _spellings() -> dict[int, tuple[str, str]]:
-    """How each exponent is written."""
-    return {value: (str(value), f"+{value}" if value >= 0 else f"-{-value:02d}")
-            for first, last in EXPONENTS for value in range(first, last + 1)}
+def _after_letter(exponents: _Exponents) -> tuple[tuple[tuple[int, _Exponents], ...], bool]:
+    """What follows each letter, and whether the text may end."""
+    found: list[tuple[int, _Exponents]] = []
+    if len(exponents) == 2:
+        positive, negative = exponents
+        # A negative one below ten may be written with two digits, too: -05.
+        minus = (0, negative & _BELOW_10, negative & _BELOW_100, negative & ~_BELOW_100)
+        exponents = (0, 0, positive & _BELOW_100, positive & ~_BELOW_100)
+        if negative:
+            found.append((_LETTER["-"], minus))
+        if positive:
+            found.append((_LETTER["+"], exponents))
+    ends, ones, tens, hundreds = exponents
+    for digit in range(10):
+        rest = (ones >> digit & 1, tens >> 10 * digit & _BELOW_10, hundreds >> 100 * digit & _BELOW_100, 0)
+        if any(rest):
+            found.append((digit, rest))
+    return tuple(found), bool(ends)

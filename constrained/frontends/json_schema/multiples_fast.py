@@ -7,7 +7,8 @@ counted by that; below it the last digits matter too.
 
 ``multiple_expression`` gives None where a step or a bound asks for more (many decimals, bounds past 1e16, hundreds
 of remainders at each place of a mantissa); ``multiples`` then does it in general. Cost: 3 us a state, P (the step as a
-whole number) times the digits of the bounds; without bounds 0.1 us (``kernel.digit_blocks``).
+whole number) times the digits of the bounds; 1 us a state of numbers longer than those, and without bounds 0.1 us
+(``kernel.digit_blocks``).
 """
 
 from __future__ import annotations
@@ -143,29 +144,44 @@ class _Magnitudes:
         self.high = None if high is None else _Bound(high)
         #: From this place on all further ones are alike.
         self.last_place = max(1, scale, *(len(bound.tail) for bound in (self.low, self.high) if bound is not None))
+        #: Where whole numbers that are longer than the bounds begin: a state for each remainder, in order.
+        self.long = -1
         self.order: list[_State] = [(_START, 0, 0, 0, 0, 0)]
         self.number: dict[_State, int] = {self.order[0]: 0}
 
     def place(self, state: _State) -> int:
+        if state[0] == _WHOLE and self.high is None and (self.low is None or state[2] > len(self.low.whole)):
+            if self.long < 0:  # nothing more is compared
+                self.long = len(self.order)
+                self.order += [(_WHOLE, remainder, *state[2:]) for remainder in range(self.size)]
+                self.check()
+            return self.long + state[1]
         found = self.number.get(state)
         if found is None:
             found = self.number[state] = len(self.order)
             self.order.append(state)
-            if found > self.limits.max_dfa_states:
-                raise _too_many(self.limits)
+            self.check()
         return found
+
+    def check(self) -> None:
+        if len(self.order) > self.limits.max_dfa_states + 1:
+            raise _too_many(self.limits)
 
     def run(self) -> ByteDfa:
         rows: list[tuple[tuple[int, int, int], ...]] = []
         accepting: list[int] = []
         for index, state in enumerate(self.order):
+            if self.long >= 0 and self.long <= index < self.long + self.size:
+                if index == self.long:
+                    self.longer(rows, accepting)
+                continue
             targets = self.tail_targets(state) if state[0] == _TAIL else self.whole_targets(state)
             row = [(0x30 + digit, 0x30 + digit, self.place(target)) for digit, target in targets]
             if state[0] in (_WHOLE, _ZERO):
                 _, remainder, low_read, low_order, high_read, high_order = state
                 low_now = self.low.settled(low_read, low_order) if self.low is not None else 0
                 high_now = self.high.settled(high_read, high_order) if self.high is not None else 0
-                if self.fractions or self.scale:
+                if self.has_point(remainder):
                     row.insert(0, (_POINT, _POINT, self.place((_TAIL, remainder, low_now, high_now, 0, 0))))
                 if self.accepts(remainder, low_now, high_now, 0):
                     accepting.append(index)
@@ -174,14 +190,31 @@ class _Magnitudes:
             rows.append(tuple(row))
         return ByteDfa(tuple(rows), frozenset(accepting))
 
+    def has_point(self, remainder: int) -> bool:
+        """Whether a fraction may follow: where no digit of it counts, only after a multiple."""
+        return self.scale > 0 or (self.fractions and remainder == 0)
+
+    def longer(self, rows: list[tuple[tuple[int, int, int], ...]], accepting: list[int]) -> None:
+        """The states from ``self.long`` on, all at once."""
+        size, long = self.size, self.long
+        numbers = list(range(long, long + size)) * (10 // size + 2)
+        # By the first of ten remainders in a row: the edges of the ten digits.
+        digits = list(zip(*[[(0x30 + digit, 0x30 + digit, number) for number in numbers[digit:digit + size]]
+                            for digit in range(10)], strict=True))
+        above = 0 if self.low is None else 1
+        for remainder in range(size):
+            row = digits[remainder * 10 % size]
+            if self.has_point(remainder):
+                row = ((_POINT, _POINT, self.place((_TAIL, remainder, above, 0, 0, 0))), *row)
+            if self.accepts(remainder, above, 0, 0):
+                accepting.append(long + remainder)
+            rows.append(row)
+
     def whole_targets(self, state: _State) -> list[tuple[int, _State]]:
         kind, remainder, low_read, low_order, high_read, high_order = state
         found: list[tuple[int, _State]] = []
         if kind == _ZERO:
             return found
-        if kind == _WHOLE and self.high is None and (self.low is None or low_read > len(self.low.whole)):
-            return [(digit, (_WHOLE, (remainder * 10 + digit) % self.size, low_read, low_order, 0, 0))
-                    for digit in range(10)]  # longer than the bound: nothing more is compared
         for digit in range(10):
             low = self.low.digit(low_read, low_order, digit) if self.low is not None else (0, 0)
             high = self.high.digit(high_read, high_order, digit) if self.high is not None else (0, 0)
@@ -200,6 +233,8 @@ class _Magnitudes:
                 after = (remainder * 10 + digit) % self.size
             elif digit:
                 break  # more places than the step has hold zeros only
+            if after and places + 1 >= self.scale:
+                continue  # nothing makes up for it any more
             low = self.low.after(low_order, places, digit) if self.low is not None else 0
             high = self.high.after(high_order, places, digit) if self.high is not None else 0
             found.append((digit, (_TAIL, after, low, high, min(places + 1, self.last_place), 0)))

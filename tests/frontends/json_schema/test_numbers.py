@@ -7,6 +7,7 @@ import random
 import re
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from hypothesis import example, given, settings
@@ -122,6 +123,27 @@ def test_texts_of_multiples_and_gaps(shape: NumberShape | None, seed: int) -> No
         assert member or not dfa.accepts(text), text
         if is_canonical(text):
             assert dfa.accepts(text) == member, text
+
+
+@pytest.mark.parametrize("step", ["1", "3", "8", "11", "99", "264", "701", "1024", "3e2", "0.25", "0.007", "1.1",
+                                  "31.25", "1e-7", "3e-8", "7e-16", "1e-17", "2e-20"])
+def test_multiples_of_every_length(step: str) -> None:
+    """Mantissas of all lengths: their remainders are few at first, and of fewer kinds far behind the point."""
+    dfa, rng, members = number_dfa(NumberShape.of_multiples(Decimal(step)), True, LIMITS), random.Random(5), 0
+    for places in range(19):
+        for exponent in (None, -324, -20, -17, -16, -9, -8, -5, 16, 17, 18, 19, 20, 23, 99, 308):
+            for unit in (1, 99, 264, 701, 1024):
+                whole = rng.randint(10**places, 10 ** (places + 1) - 1) // unit * unit
+                text = f"{str(whole)[0]}.{str(whole)[1:]}"
+                if exponent is not None:
+                    text = f"{text.rstrip('0').rstrip('.')}e{exponent:+03d}"
+                    if whole == 0 or len(text.partition("e")[0]) > 18:
+                        continue  # not as a float is written
+                text = text.removesuffix(".")
+                member = (Fraction(text) / Fraction(step)).denominator == 1
+                members += member
+                assert dfa.accepts(text) == member, text
+    assert members > 40
 
 
 @given(intervals(), STEPS, st.integers(0, 2**32))
