@@ -147,6 +147,8 @@ def read_schema(schema: Any, limits: Limits) -> Any:
             return json.loads(schema, parse_float=Decimal, parse_constant=_no_constant)
         except RecursionError:
             raise GrammarLimitError("max_nesting", limits.max_nesting, "the schema is nested too deeply") from None
+        except ArithmeticError:
+            raise SchemaError("a number of the schema has an exponent of more than 18 digits") from None
         except (ValueError, UnicodeDecodeError) as error:
             raise SchemaError(f"the schema is no JSON: {error}"[:300]) from None
     if isinstance(schema, (dict, bool)):

@@ -332,7 +332,10 @@ class TextReader:
             if at == first:
                 return None
         self.at = at
-        return Decimal(p[begin:at].decode())
+        try:
+            return Decimal(p[begin:at].decode())
+        except ArithmeticError:  # an exponent that decimals do not have
+            return None
 
 
 def read_text(text: str):

@@ -228,7 +228,8 @@ def test_wrong_schemas_name_the_place(schema: Any, pointer: str) -> None:
     assert not isinstance(wrong.value, cd.UnsupportedSchemaError)
 
 
-@pytest.mark.parametrize("text", ["{", '{"const": NaN}', "[]", "3", b"\xff"])
+@pytest.mark.parametrize("text", ["{", '{"const": NaN}', "[]", "3", b"\xff", '{"minimum": 1e99999999999999999999}',
+                                  b'{"const": -0.1e-99999999999999999999}'])
 def test_what_is_no_schema_is_an_error(text: Any) -> None:
     with pytest.raises(cd.SchemaError):
         cd.Grammar.from_json_schema(text)
