@@ -139,6 +139,15 @@ class ValuePlace:
         return self._kinds
 
 
+def _decimal(text: str) -> Decimal:
+    """A number; where decimals have no such exponent, one that is whole if it is."""
+    try:
+        return Decimal(text)
+    except ArithmeticError:
+        digits, _, exponent = text.lower().partition("e")
+        return Decimal(f"{digits}e{'-' if exponent[0] == '-' else ''}99999999999999999")
+
+
 def value_of_text(raw: str, kinds: Kinds, *, trim: bool = True) -> str | JsonText:
     """What the text of a parameter means: a string, or another value as its JSON text.
 
@@ -148,7 +157,7 @@ def value_of_text(raw: str, kinds: Kinds, *, trim: bool = True) -> str | JsonTex
     if kinds != ONLY_STRINGS:
         text = raw.strip(BLANKS)
         try:
-            value = json.loads(text, parse_float=Decimal, parse_int=Decimal)
+            value = json.loads(text, parse_float=_decimal, parse_int=Decimal)
         except (ValueError, RecursionError):
             value = ""
         if not isinstance(value, str) and kinds.allows(value):

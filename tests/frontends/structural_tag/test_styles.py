@@ -109,6 +109,9 @@ def test_strings_beside_other_values() -> None:
     assert value_of_text(" null ", place.member("a").kinds) == JsonText("null")
     assert value_of_text("nul", place.member("a").kinds) == "nul" and value_of_text("3", place.member("a").kinds) == "3"
     assert value_of_text("1e400", place.member("b").kinds) == JsonText("1e400")
+    for text, whole in (("1e99999999999999999999", True), ("-1.5E-99999999999999999999", False)):
+        assert value_of_text(text, place.member("b").kinds) == JsonText(text)
+        assert value_of_text(text, place.member("other").kinds) == (JsonText(text) if whole else text)
     assert value_of_text('"x"', place.member("b").kinds) == '"x"'
     assert value_of_text("1e3", place.member("other").kinds) == JsonText("1e3")
     bounded = {"type": "object", "properties": {
