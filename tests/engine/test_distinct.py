@@ -129,6 +129,25 @@ def test_masks_are_what_steps_allow_and_nothing_ends_dead(number: int) -> None:
             state = grammar.next_state(state, token)
 
 
+@pytest.mark.parametrize(("schema", "begun", "shortest"), [
+    ({"contains": {"type": "object", "minProperties": 3}, "minContains": 2}, "[false,tru",
+     'e,{"":0,"a":0,"b":0},{"":0,"a":0,"b":0}]'),
+    ({"type": "array", "contains": {"type": "object", "minProperties": 3}, "minContains": 3}, '[0.9,true,"K',
+     '",{"":0,"a":0,"b":0},{"":0,"a":0,"b":0},{"":0,"a":0,"b":0}]'),
+    ({"type": "array", "items": {"type": "object", "minProperties": 4}, "minItems": 3}, "[",
+     ",".join(['{"":0,"a":0,"b":0,"c":0}'] * 3) + "]"),
+])
+def test_an_end_with_many_new_names_is_found(schema: dict[str, Any], begun: str, shortest: str) -> None:
+    """Where an object's names come again, the ways without the condition are shorter than any way to an end."""
+    grammar = COMPILER.compile_json_schema(schema)
+    state = grammar.advance(grammar.start_state, begun.encode())
+    assert judged(schema, json.loads(begun + shortest))
+    end = grammar.shortest_completion(state)
+    assert judged(schema, json.loads(begun.encode() + end))
+    assert accepts(grammar, begun + end.decode())
+    assert len(end) == len(shortest)
+
+
 def test_matchers_batches_and_epochs() -> None:
     grammar = cd.GrammarCompiler(INFO).compile_json_schema(SCHEMAS[2])
     matcher = cd.GrammarMatcher(grammar)

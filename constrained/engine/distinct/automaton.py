@@ -42,6 +42,9 @@ __all__ = ["MARK", "DistinctAutomaton", "SearchLimitReached"]
 MARK = 256
 """The id that stands for the beginning of a ``Distinct`` in the vocabulary of *exact*."""
 
+MARK_COST = 1_000_000
+"""What a mark counts in distances of *exact*, as every token that is no text."""
+
 GHOST = -1
 """Stands for the reader of a way of reading that has come to grief: relaxed still follows it."""
 
@@ -54,8 +57,11 @@ QUICK = 4_000
 KEPT = 4_000
 """Steps, and masks, that are remembered before all are forgotten."""
 
+EAGER = 8
+"""What a byte less to go is worth, in bytes written, where a short end is enough."""
+
 VARIANTS = 4
-"""Ways to one state of relaxed that a search for a short end follows."""
+"""Ways to one state of the automata that such a search follows."""
 
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 _NO_WORDS: Words = np.zeros(0, dtype=np.uint32)
@@ -598,32 +604,33 @@ class DistinctAutomaton:
         """The bytes of a way to an end, at most ``most`` of them; None where only a named token goes on.
 
         A shortest one by A* on relaxed's distances, which are at most the true ones (Hart, Nilsson, Raphael 1968).
-        Where ``QUICK`` states do not tell, a short one: without needless blanks, and of the texts that differ only in
-        what the readers remember a few.
+        Where ``QUICK`` states do not tell, a short one: without needless blanks, of the texts that differ only in what
+        the readers remember a few, and distances count ``EAGER`` times (Pohl 1970), so that a way that has found its
+        new items is followed to the end.
         """
         with self.lock:
-            for variants, budget in ((0, QUICK), (VARIANTS, self.max_search), (0, self.max_search)):
+            for eager, budget in ((False, QUICK), (True, self.max_search), (False, self.max_search)):
                 self.searched = 0
                 try:
-                    found = self._search(handle, most, variants, budget)
+                    found = self._search(handle, most, eager, budget)
                 except SearchLimitReached:
                     continue
-                if found is not None or not variants:
+                if found is not None or not eager:
                     return found
             raise SearchLimitReached(self.max_search)
 
-    def _search(self, handle: int, most: int, variants: int, budget: int) -> bytes | None:
-        """``variants``: how many texts go on at one state of relaxed; 0: all."""
+    def _search(self, handle: int, most: int, eager: bool, budget: int) -> bytes | None:
+        """``eager``: a short end is enough."""
         marked = self.reader.mark()
         try:
-            return self._search_end(self._of(handle), most, variants, budget)
+            return self._search_end(self._of(handle), most, eager, budget)
         finally:
             self.reader.undo(marked)
 
-    def _search_end(self, start: tuple[int, Pairs], most: int, variants: int, budget: int) -> bytes | None:
+    def _search_end(self, start: tuple[int, Pairs], most: int, eager: bool, budget: int) -> bytes | None:
         before: dict[tuple[int, Pairs], tuple[tuple[int, Pairs], int]] = {start: (start, 0)}
-        heap = [(self.relaxed.distance(start[0]), 0, 0, start)]
-        met: dict[int, int] = {}
+        heap = [(0, 0, 0, start)]
+        met: dict[tuple[int, ...], int] = {}
         while heap:
             _, depth, _, here = heappop(heap)
             row, pairs = here
@@ -635,20 +642,32 @@ class DistinctAutomaton:
                 out.reverse()
                 return bytes(out[:most])
             options = self._options(pairs)
-            for byte in _members((options & ~_BLANKS or options) if variants else options):
+            for byte in _members((options & ~_BLANKS or options) if eager else options):
                 data = _BYTES[byte]
                 next_row = self.relaxed.advance(row, data)
-                if not next_row or (variants and met.get(next_row, 0) >= variants):
+                if not next_row:
                     continue
                 after = (next_row, self._feed(pairs, data))
-                if after[1] and after not in before:
-                    met[next_row] = met.get(next_row, 0) + 1
-                    before[after] = (here, byte)
-                    # of equally good ways the longest goes on, of those the youngest
-                    heappush(heap, (1 - depth + self.relaxed.distance(next_row), depth - 1, len(before), after))
+                if not after[1] or after in before:
+                    continue
+                far = self.relaxed.distance(next_row)
+                if eager:
+                    place = (next_row, *[state for _, state in after[1]])
+                    met[place] = met.get(place, 0) + 1
+                    if met[place] > VARIANTS:
+                        continue
+                    far = EAGER * max(far, self._far(after[1]))
+                before[after] = (here, byte)
+                # of equally good ways the longest goes on, of those the youngest
+                heappush(heap, (1 - depth + far, depth - 1, len(before), after))
             if len(before) > budget:
                 raise SearchLimitReached(len(before))
         return None
+
+    def _far(self, pairs: Pairs) -> int:
+        """About how many bytes lead to an end: what relaxed takes for an end of an item may be none for any pair."""
+        marks, count = divmod(min(self.exact.distance(state) for reader, state in pairs if reader != GHOST), MARK_COST)
+        return marks + count
 
     def threads(self, handle: int) -> list[list[int]]:
         """The positions of relaxed that can read now; none where nothing but the end can follow."""
