@@ -120,6 +120,10 @@ def _arrays(normaliser: Normaliser, shape: ArrayShape, most: int, strict: bool, 
         return 0
     k = len(shape.prefix)
     longest = shape.maximum
+    for i, place in enumerate(shape.prefix):  # a place without a value ends the array before it
+        if normaliser.is_empty(place):
+            longest = i if longest is None else min(longest, i)
+            break
     rest = shape.rest != FALSE and not normaliser.is_empty(shape.rest)
     if rest and longest is None and not shape.unique and shape.minimum <= k + 1:
         return most  # one for each length

@@ -437,3 +437,25 @@ def test_all_of_few_values_are_written_and_no_more() -> None:
     assert not accepts(grammar, json.dumps([*items, items[0]]))
     with pytest.raises(cd.UnsatisfiableSchemaError):
         byte_compiler().compile_json_schema({"type": "array", "items": item, "uniqueItems": True, "minItems": 7})
+
+
+@pytest.mark.parametrize("items", [
+    {"type": "array", "prefixItems": [False]},
+    {"type": "array", "prefixItems": [{"type": "boolean", "not": {}}], "items": {"type": "integer"}},
+    {"type": "array", "prefixItems": [{"const": 1}, {"allOf": [{"type": "null"}, {"type": "string"}]}, {}]},
+    {"type": "array", "prefixItems": [{"type": "boolean"}, False], "minItems": 1},
+])
+def test_a_place_without_a_value_ends_the_arrays_that_are_counted(items: Any) -> None:
+    """One to three values each: an item more would not be new."""
+    schema = {"type": "array", "uniqueItems": True, "items": items}
+    item = byte_compiler().compile_json_schema(items)
+    few = [value for value in ([], [1], [True], [False]) if accepts(item, json.dumps(value))]
+    assert 1 <= len(few) <= 3
+    try:
+        compiled = byte_compiler().compile_json_schema(schema)
+    except cd.UnsupportedSchemaError as error:
+        assert error.pointer == "/uniqueItems"
+        return
+    state = compiled.advance(compiled.start_state, json.dumps(few).encode()[:-1])
+    assert compiled.allowed_ids(compiled.advance(state, b"]"))
+    assert not compiled.advance(state, b",")
