@@ -11,6 +11,7 @@ import pytest
 import constrained as cd
 from benchmarks.conformance import accepts, byte_compiler
 from constrained.errors import MAX_MESSAGE
+from constrained.kernel import is_compiled
 from tests.shared_data import shared_dir
 
 #: Right, but slow on the engine of today: the reason.
@@ -21,6 +22,8 @@ SLOW = {
 }
 #: Seconds each; nightly only.
 LONG = {"js-addprops-exclude-1000", "js-required-10k-undeclared", "js-anyof-2000-objects"}
+#: Minutes where kernels are not compiled.
+LONG_UNCOMPILED = {"js-patternprops-overlap-12"}
 NIGHTLY = os.environ.get("CONSTRAINED_NIGHTLY", "") not in ("", "0")
 
 
@@ -61,7 +64,8 @@ def test_case(case: dict[str, Any], order: str) -> None:
 
 
 @pytest.mark.parametrize("case", [c for c in read("adversarial/adversarial.jsonl") if c["id"] not in SLOW
-                                  and (NIGHTLY or c["id"] not in LONG)],
+                                  and (NIGHTLY or c["id"] not in LONG)
+                                  and (is_compiled() or c["id"] not in LONG_UNCOMPILED)],
                          ids=lambda case: case["id"])
 def test_hostile_input(case: dict[str, Any]) -> None:
     schema = text_of(expand(case, "input"))
