@@ -104,13 +104,7 @@ class GrammarMatcher(Follower):
             token_id = _as_id(token_id)
         if self._terminated:
             return False
-        after = self._next(token_id)
-        if after == 0:
-            return self._ends_with(token_id)
-        self._push(token_id, after)
-        if self._without_stop:
-            self._terminated = self._is_final()
-        return True
+        return self._take(token_id, self._next(token_id))
 
     def _ends_with(self, token_id: int) -> bool:
         """Take a token that the grammar does not read here, if it is a stop token and the text may end."""

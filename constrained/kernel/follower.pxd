@@ -17,4 +17,5 @@ cdef class Follower:
     cdef public object _row
     cdef public size_t _address
     cdef bint _find(self, object bitmask, object index, Py_ssize_t words) except -1
+    cpdef _take(self, object token_id, long long after)
     cpdef _push(self, object step, long long after)

@@ -93,6 +93,11 @@ class Follower:
         except Exception:
             fast._recover()
             return self._accept_slowly(token_id)
+        return self._take(token_id, after)
+
+    @cython.ccall
+    def _take(self, token_id, after: cython.longlong):
+        """Go on to ``after``; where that is 0, take a stop token that ends the text. Whether the token was taken."""
         if after == 0:
             return self._ends_with(token_id)
         self._push(token_id, after)
