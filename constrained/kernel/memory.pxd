@@ -9,6 +9,9 @@ cdef unsigned int* grow_uint(unsigned int* old, Py_ssize_t count) noexcept nogil
 cdef void** grow_pointers(void** old, Py_ssize_t count) noexcept nogil
 cdef unsigned int** grow_rows(unsigned int** old, Py_ssize_t count) noexcept nogil
 cdef int** grow_lists(int** old, Py_ssize_t count) noexcept nogil
+cdef void** empty_pointers(int count) noexcept nogil
+cdef unsigned int** empty_rows(int count) noexcept nogil
+cdef int** empty_lists(int count) noexcept nogil
 cdef int* drop_int(int* old) noexcept nogil
 cdef long long* drop_long(long long* old) noexcept nogil
 cdef int out_of_memory() except -1 nogil

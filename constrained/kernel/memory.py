@@ -129,6 +129,41 @@ def grow_lists(old: cython.pp_int, count: cython.Py_ssize_t) -> cython.pp_int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+def empty_pointers(count: cython.int) -> cython.pp_void:
+    """``count`` pointers, each NULL (None). NULL when memory is out."""
+    i: cython.int
+    made: cython.pp_void = grow_pointers(cython.NULL if cython.compiled else None, count)
+    if made:
+        for i in range(count):
+            made[i] = cython.NULL if cython.compiled else None
+    return made
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def empty_rows(count: cython.int) -> cython.pp_uint:
+    """Like ``empty_pointers`` for pointers to rows of words."""
+    if cython.compiled:
+        return cython.cast(cython.pp_uint, empty_pointers(count))
+    else:
+        return empty_pointers(count)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def empty_lists(count: cython.int) -> cython.pp_int:
+    """Like ``empty_pointers`` for pointers to lists of ints."""
+    if cython.compiled:
+        return cython.cast(cython.pp_int, empty_pointers(count))
+    else:
+        return empty_pointers(count)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
 def drop_int(old: cython.p_int) -> cython.p_int:
     """Give ``old`` back; NULL, to put in its place."""
     if cython.compiled:

@@ -9,7 +9,6 @@ cdef long long MAX_BYTES
 cdef unsigned long long hash_cells(int number, int root, int* cells, int n) noexcept nogil
 cdef bint _matches(RegionTokens one, int number, int root, int* cells, int n, unsigned long long h) noexcept nogil
 cdef unsigned long long _hash_of(RegionTokens one) noexcept nogil
-cdef void** _slots(int n) noexcept nogil
 
 @cython.final
 cdef class RegionTables:

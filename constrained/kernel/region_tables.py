@@ -28,12 +28,14 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.class_trie import ClassTrie
     from cython.cimports.constrained.kernel.hashing import mix
+    from cython.cimports.constrained.kernel.memory import empty_pointers
     from cython.cimports.constrained.kernel.region_tokens import RegionTokens
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
-    from cython.cimports.libc.stdlib import free, realloc
+    from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.class_trie import ClassTrie
     from constrained.kernel.hashing import mix
+    from constrained.kernel.memory import empty_pointers
     from constrained.kernel.region_tokens import RegionTokens
     from constrained.kernel.token_trie import TokenTrie
 
@@ -171,7 +173,7 @@ class RegionTables:
         self.size = 64
         if cython.compiled:
             free(self.slots)
-        self.slots = _slots(self.size)
+        self.slots = empty_pointers(self.size)
         if not self.slots:
             raise MemoryError
         return 0
@@ -293,7 +295,7 @@ class RegionTables:
         i: cython.int
         j: cython.int
         size: cython.int = self.size * 4
-        slots: cython.pp_void = _slots(size)
+        slots: cython.pp_void = empty_pointers(size)
         if not slots:
             raise MemoryError
         for i in range(self.size):
@@ -319,19 +321,3 @@ class RegionTables:
     def memory(self):
         """Bytes held, class tries included."""
         return self.region_bytes() + sum(trie.memory() for trie in list(self.tries.values()))
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _slots(n: cython.int) -> cython.pp_void:
-    """``n`` empty slots; NULL when memory is out."""
-    if cython.compiled:
-        i: cython.int
-        made: cython.pp_void = cython.cast(cython.pp_void, realloc(cython.NULL, n * cython.sizeof(cython.p_void)))
-        if made:
-            for i in range(n):
-                made[i] = cython.NULL
-        return made
-    else:
-        return [None] * n

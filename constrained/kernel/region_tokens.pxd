@@ -10,8 +10,6 @@ cdef int BETWEEN
 cdef int FEW
 cdef int MANY
 cdef int ROW_IDS
-cdef unsigned int** _row_pointers(int n) noexcept nogil
-cdef int** _list_pointers(int n) noexcept nogil
 
 @cython.final
 cdef class RegionTokens:

@@ -31,13 +31,13 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.class_trie import ClassTrie
     from cython.cimports.constrained.kernel.mask_rows import count_row, list_row
-    from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
+    from cython.cimports.constrained.kernel.memory import empty_lists, empty_rows, grow_int, grow_uint
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
-    from cython.cimports.libc.stdlib import free, realloc
+    from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.class_trie import ClassTrie
     from constrained.kernel.mask_rows import count_row, list_row
-    from constrained.kernel.memory import grow_int, grow_uint
+    from constrained.kernel.memory import empty_lists, empty_rows, grow_int, grow_uint
     from constrained.kernel.token_trie import TokenTrie
 
 BETWEEN = cython.declare(cython.int, 1 << 24)
@@ -221,9 +221,9 @@ class RegionTokens:
             self.al_need[0] = 0
         k = (self.n_ways + 1) * (self.deepest + 1)
         self.standing = grow_int(self.standing, k)
-        self.rows = _row_pointers(self.deepest + 2)
-        self.lists = _list_pointers(256 * (self.n_ways + 1))
-        self.stands = _list_pointers(self.n_ways + 1)
+        self.rows = empty_rows(self.deepest + 2)
+        self.lists = empty_lists(256 * (self.n_ways + 1))
+        self.stands = empty_lists(self.n_ways + 1)
         if not (self.standing and self.rows and self.lists and self.stands):
             return False
         for i in range(k):
@@ -565,35 +565,3 @@ class RegionTokens:
             if self.al_way[i] == number:
                 self.map[self.al_c[i]] = self.al_rounds[i]
         self.map_way = number
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _row_pointers(n: cython.int) -> cython.pp_uint:
-    """``n`` empty row pointers; NULL when memory is out."""
-    if cython.compiled:
-        i: cython.int
-        made: cython.pp_uint = cython.cast(cython.pp_uint, realloc(cython.NULL, n * cython.sizeof(cython.p_uint)))
-        if made:
-            for i in range(n):
-                made[i] = cython.NULL
-        return made
-    else:
-        return [None] * n
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _list_pointers(n: cython.int) -> cython.pp_int:
-    """``n`` empty list pointers; NULL when memory is out."""
-    if cython.compiled:
-        i: cython.int
-        made: cython.pp_int = cython.cast(cython.pp_int, realloc(cython.NULL, n * cython.sizeof(cython.p_int)))
-        if made:
-            for i in range(n):
-                made[i] = cython.NULL
-        return made
-    else:
-        return [None] * n
