@@ -6,6 +6,7 @@ cdef dict _WATCHED
 cdef int REFERS, ELSEWHERE, OLD_ID, NEW_ID, RARELY
 
 cdef int slot_of(Py_ssize_t size, int first, int middle, int last) noexcept
+cdef Py_ssize_t behind_spaces(unsigned char* p, Py_ssize_t at) noexcept
 
 @cython.final
 cdef class TextReader:

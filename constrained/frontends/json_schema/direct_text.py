@@ -55,6 +55,16 @@ def slot_of(size: cython.Py_ssize_t, first: cython.int, middle: cython.int, last
 
 
 @cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def behind_spaces(p: cython.p_uchar, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """The first place from ``at`` on that is no space of JSON; the NUL behind the text is one."""
+    while p[at] == 0x20 or p[at] == 0x0A or p[at] == 0x0D or p[at] == 0x09:
+        at += 1
+    return at
+
+
+@cython.cfunc
 def _placed(names: list) -> tuple:
     """The names in their slots, or behind them where those are taken, as bytes and as strings."""
     slot: cython.int
@@ -109,10 +119,8 @@ class TextReader:
         value: object = None
         while True:
             # a value begins behind the spaces here
+            at = behind_spaces(p, at)
             c = p[at]
-            while c == 0x20 or c == 0x0A or c == 0x0D or c == 0x09:
-                at += 1
-                c = p[at]
             if c == 0x22:
                 value = self.string(p, at + 1)
                 if value is None:
@@ -124,11 +132,8 @@ class TextReader:
                 if len(stack) >= DEEPEST:
                     return False
                 begin = at
-                at += 1
+                at = behind_spaces(p, at + 1)
                 c = p[at]
-                while c == 0x20 or c == 0x0A or c == 0x0D or c == 0x09:
-                    at += 1
-                    c = p[at]
                 if p[begin] == 0x5B:
                     if c != 0x5D:
                         stack.append((members, items, key))
@@ -167,13 +172,9 @@ class TextReader:
                     return False
                 at = self.at
             # the value ends here: it goes where it belongs, and so does what ends with it
-            while True:
-                c = p[at] if stack else 0
-                while c == 0x20 or c == 0x0A or c == 0x0D or c == 0x09:
-                    at += 1
-                    c = p[at]
-                if not stack:
-                    break
+            while stack:
+                at = behind_spaces(p, at)
+                c = p[at]
                 if members is not None:
                     members[key] = value
                     if c == 0x2C:
@@ -199,22 +200,16 @@ class TextReader:
                 members, items, key = stack.pop()
             if not stack:
                 break
-        while at < size:
-            c = p[at]
-            if c != 0x20 and c != 0x0A and c != 0x0D and c != 0x09:
-                return False
-            at += 1
+        if behind_spaces(p, at) < size:
+            return False
         self.value = value
         return True
 
     @cython.cfunc
     def key(self, p: cython.p_uchar, at: cython.Py_ssize_t) -> str:
         """The key behind some spaces, and the colon; None: there is none."""
-        c: cython.int = p[at]
-        while c == 0x20 or c == 0x0A or c == 0x0D or c == 0x09:
-            at += 1
-            c = p[at]
-        if c != 0x22:
+        at = behind_spaces(p, at)
+        if p[at] != 0x22:
             return None
         found: str = self.string(p, at + 1)
         if found is None:
@@ -222,12 +217,8 @@ class TextReader:
         if self.watched < 0:  # not told by its bytes
             self.watched = _WATCHED.get(found, 0)
         self.seen |= self.watched & (REFERS | RARELY)
-        at = self.at
-        c = p[at]
-        while c == 0x20 or c == 0x0A or c == 0x0D or c == 0x09:
-            at += 1
-            c = p[at]
-        if c != 0x3A:
+        at = behind_spaces(p, self.at)
+        if p[at] != 0x3A:
             return None
         self.at = at + 1
         return found
