@@ -88,6 +88,10 @@ class RegexError(GrammarError):
         super().__init__(text, hint=hint)
 
 
+class NotRegularError(RegexError):
+    """A pattern is right, but needs memory of what it read before, which no regular language has."""
+
+
 class SchemaError(GrammarError):
     """A JSON Schema is wrong at ``pointer`` (a JSON Pointer, RFC 6901); ``reason`` is the message without its place."""
 

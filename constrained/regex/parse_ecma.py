@@ -23,7 +23,7 @@ from constrained.limits import Limits
 from constrained.regex.builder import Frame
 from constrained.regex.charset import ANY, Ranges, complement, normalise, union
 from constrained.regex.folding import ecma_closure
-from constrained.regex.pattern_reader import NOT_REGULAR, QUANTIFIERS, PatternReader
+from constrained.regex.pattern_reader import QUANTIFIERS, PatternReader
 from constrained.regex.syntax import NOTHING, Anchor, AnchorKind, Node
 from constrained.regex.unicode import ASCII_DIGITS, ASCII_WORD, ECMA_LINE_ENDS, ECMA_SPACES
 
@@ -168,7 +168,7 @@ class _Parser(PatternReader):
             else:
                 hint = "ECMA-262 has no atomic groups" if head[:1] == ">" else None
                 if pattern.startswith("P=", self.at + 1):
-                    raise self.error("a back-reference", position, NOT_REGULAR)
+                    raise self.not_regular("a back-reference", position)
                 raise self.error("unknown group (?" + head[:1], position, hint)
         self.builder.open(frame)
         self.flags = flags
@@ -204,7 +204,7 @@ class _Parser(PatternReader):
             self.builder.charset(self.fold(ranges))
             return
         if char == "k" or ("1" <= char <= "9" and len(char) == 1):
-            raise self.error("a back-reference", position, NOT_REGULAR)
+            raise self.not_regular("a back-reference", position)
         code = self.character(position)
         self.builder.charset(self.fold(normalise([(code, code)])))
 

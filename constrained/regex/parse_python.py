@@ -17,7 +17,7 @@ from constrained.limits import Limits
 from constrained.regex.builder import Frame
 from constrained.regex.charset import ANY, Ranges, complement, normalise, union
 from constrained.regex.folding import python_ignore_case
-from constrained.regex.pattern_reader import NOT_REGULAR, QUANTIFIERS, PatternReader
+from constrained.regex.pattern_reader import QUANTIFIERS, PatternReader
 from constrained.regex.syntax import NOTHING, Anchor, AnchorKind, Look, Node
 from constrained.regex.unicode import (
     ASCII_DIGITS,
@@ -184,9 +184,9 @@ class PythonParser(PatternReader):
             self.name(">", position)
             builder.open(frame)
         elif char == "P" and self.peek() == "=":
-            raise self.error("a back-reference", position, NOT_REGULAR)
+            raise self.not_regular("a back-reference", position)
         elif char == "(":
-            raise self.error("a conditional group", position, NOT_REGULAR)
+            raise self.not_regular("a conditional group", position)
         elif char in _FLAGS or char in "-L":
             self.inline_flags(position, frame)
         else:
@@ -295,7 +295,7 @@ class PythonParser(PatternReader):
         if char in _DIGITS and char != "0":
             digits = pattern[self.at : self.at + 3]
             if not (len(digits) == 3 and all(c in _OCTAL for c in digits)):
-                raise self.error("a back-reference", position, NOT_REGULAR)
+                raise self.not_regular("a back-reference", position)
             self.at += 3
             self.literal(self.octal(digits, position))
             return

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 
-from constrained.errors import GrammarLimitError, RegexError
+from constrained.errors import GrammarLimitError, NotRegularError, RegexError
 from constrained.limits import Limits
 from constrained.regex.builder import TreeBuilder
 from constrained.regex.charset import Ranges
 from constrained.regex.unicode import unicode_property
 
-__all__ = ["NOT_REGULAR", "QUANTIFIERS", "PatternReader"]
+__all__ = ["QUANTIFIERS", "PatternReader"]
 
-NOT_REGULAR = "it needs memory of what a group matched, which no regular language has; write the alternatives out"
+_NOT_REGULAR = "it needs memory of what a group matched, which no regular language has; write the alternatives out"
 QUANTIFIERS = frozenset("*+?{")
 
 #: No count of more digits is worth converting: every limit is far below.
@@ -39,6 +39,10 @@ class PatternReader:
 
     def error(self, message: str, position: int, hint: str | None = None) -> RegexError:
         return RegexError(message, pattern=self.pattern, position=position, hint=hint)
+
+    def not_regular(self, message: str, position: int) -> NotRegularError:
+        """The error for what can be read and is no regular language."""
+        return NotRegularError(message, pattern=self.pattern, position=position, hint=_NOT_REGULAR)
 
     def peek(self) -> str:
         return self.pattern[self.at] if self.at < len(self.pattern) else ""

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constrained.errors import GrammarLimitError, RegexError
+from constrained.errors import GrammarLimitError, NotRegularError, RegexError
 from constrained.frontends.regex import pattern_dfa
 from constrained.limits import Limits
 from constrained.regex import parse_ecma
@@ -145,6 +145,7 @@ def test_errors_name_the_place(pattern: str, position: int, message: str) -> Non
         parse_ecma(pattern)
     assert caught.value.position == position
     assert message in str(caught.value)
+    assert isinstance(caught.value, NotRegularError) == (message in ("back-reference", "conditional"))
 
 
 @pytest.mark.parametrize(("limits", "fits", "exceeds", "field"), [

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from constrained.errors import GrammarLimitError, RegexError
+from constrained.errors import GrammarLimitError, NotRegularError, RegexError
 from constrained.limits import Limits
 from constrained.regex import parse_python
 from constrained.regex.syntax import CharSet, Concat, Repeat, Text, walk
@@ -98,6 +98,7 @@ def test_errors_name_the_place(pattern: str, position: int, message: str) -> Non
         parse_python(pattern)
     assert caught.value.position == position
     assert message in str(caught.value)
+    assert isinstance(caught.value, NotRegularError) == (message in ("back-reference", "conditional"))
 
 
 def test_not_a_string() -> None:

@@ -9,7 +9,14 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from constrained.errors import GrammarLimitError, RegexError, SchemaError, UnsatisfiableGrammarError, echo
+from constrained.errors import (
+    GrammarLimitError,
+    NotRegularError,
+    RegexError,
+    SchemaError,
+    UnsatisfiableGrammarError,
+    echo,
+)
 from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.denotation import ANYTHING, Denotation, conjunction
 from constrained.frontends.json_schema.document import Place
@@ -180,6 +187,9 @@ def _string(normaliser: Normaliser, place: Place, wanted: bool) -> StringShape |
             shape: StringShape | None = StringShape.from_pattern(pattern, normaliser.limits)
         except UnsatisfiableGrammarError:
             shape = None
+        except NotRegularError as error:
+            normaliser.refuse(pointer, *_not_regular(pattern, error))
+            shape = ANY_STRING
         except RegexError as error:
             raise SchemaError(f"the pattern cannot be used: {error}", pointer=pointer) from None
         if found is not None:
@@ -193,7 +203,7 @@ def _string(normaliser: Normaliser, place: Place, wanted: bool) -> StringShape |
             formatted = None if name in ANNOTATIONS else (
                 StringShape.from_format(name, normaliser.limits, draft=place.dialect.name))
             if formatted is None and NumberShape.from_format(name) is None:
-                normaliser.notes[pointer, "annotation", f"the format {echo(name)} is not known"] = None
+                normaliser.unknown_format(pointer, name)
             elif formatted is not None and found is not None:
                 found = found.intersect(formatted)
     return found
@@ -248,7 +258,11 @@ def _object(normaliser: Normaliser, place: Place, schema: dict[str, Any],
     evaluated_cells: tuple[StringShape, ...] = ()
     if "patternProperties" in schema and mapping_of(place, "patternProperties"):
         values = [normaliser.under(place, "patternProperties", pattern) for pattern in schema["patternProperties"]]
-        cells, patterns = _pattern_cells(normaliser, place, schema, values, rest)
+        try:
+            cells, patterns = _pattern_cells(normaliser, place, schema, values, rest)
+        except NotRegularError as error:  # any name may be one that it matches
+            normaliser.refuse(f"{place.pointer}/patternProperties", *_not_regular(error.pattern, error))
+            cells, patterns, values = ANY_OTHERS, [ANY_STRING], [TRUE]
         evaluated_cells = tuple(patterns)
         for name in properties:
             for names, expression in zip(patterns, values, strict=True):
@@ -276,6 +290,12 @@ def _object(normaliser: Normaliser, place: Place, schema: dict[str, Any],
     return shapes
 
 
+def _not_regular(pattern: str, error: NotRegularError) -> tuple[str, str]:
+    """Why a pattern is not enforced, and what to do."""
+    what = str(error).split("\n", 1)[0]
+    return f"the pattern {echo(pattern)} is no regular language: {what}", error.hint or ""
+
+
 def _pattern_cells(normaliser: Normaliser, place: Place, schema: dict[str, Any], values: list[int],
                    rest: int) -> tuple[tuple[Cell, ...], list[StringShape]]:
     """The names by which patterns they match: disjoint cells, and the patterns' own names."""
@@ -286,6 +306,8 @@ def _pattern_cells(normaliser: Normaliser, place: Place, schema: dict[str, Any],
             names = StringShape.from_pattern(pattern, normaliser.limits)
         except UnsatisfiableGrammarError:
             names = StringShape.of_values([])
+        except NotRegularError:
+            raise
         except RegexError as error:
             raise SchemaError(f"the pattern cannot be used: {error}",
                               pointer=f"{place.pointer}/patternProperties") from None

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from constrained.errors import GrammarLimitError, SchemaError, UnsupportedSchemaError
+from constrained.errors import GrammarLimitError, SchemaError, UnsupportedSchemaError, echo
 from constrained.frontends.json_schema.applicators import (
     APPLICATORS,
     all_of,
@@ -68,7 +68,7 @@ class Normaliser(Algebra):
     """The expressions of one document and what they denote. See the module docstring."""
 
     def __init__(self, document: Document, limits: Limits, *, unsupported: str = "error",
-                 assert_formats: bool = True, comparing: bool = True) -> None:
+                 assert_formats: bool | str = True, comparing: bool = True) -> None:
         """``comparing``: schemas that say the same are one expression, whose place is that of the first."""
         super().__init__(limits.max_schema_alternatives)
         self.document = document
@@ -466,6 +466,16 @@ class Normaliser(Algebra):
         """Refuse a keyword, or use ``instead``, a superset, where that is asked for."""
         self.refuse(f"{place.pointer}/{keyword}", reason)
         return instead
+
+    def unknown_format(self, pointer: str, name: str) -> None:
+        """Note (and warn of) an annotation; refuse it where only known formats are wanted."""
+        reason = f"the format {echo(name)} is not known"
+        if self.assert_formats == "strict":
+            self.refuse(pointer, reason, "leave it out, or let it be an annotation with assert_formats=True")
+            return
+        if self.unsupported == "warn" and (pointer, "annotation", reason) not in self.notes:
+            warnings.warn(f"at {pointer}: {reason}: not enforced", stacklevel=2)
+        self.notes[pointer, "annotation", reason] = None
 
     def refuse(self, pointer: str, reason: str, hint: str = "") -> None:
         """Raise ``UnsupportedSchemaError``, or note (and warn) with ``unsupported`` "ignore" ("warn")."""
