@@ -18,8 +18,9 @@ from typing import Any
 from constrained.api.grammar import Grammar
 from constrained.api.requests import grammar_of_request
 from constrained.engine.compiled import CompiledGrammar, compile_rules
-from constrained.errors import ConstrainedError, GrammarError, UnsatisfiableGrammarError, UnsatisfiableSchemaError
+from constrained.errors import ConstrainedError, GrammarError, UnsatisfiableGrammarError
 from constrained.frontends.json_schema.compile import from_json_schema, schema_text
+from constrained.frontends.json_schema.unsatisfiable import why_unsatisfiable
 from constrained.frontends.python_types import is_python_type
 from constrained.frontends.structural_tag import Thinking
 from constrained.garbage import postponed
@@ -155,7 +156,7 @@ class GrammarCompiler:
         self,
         schema: Any,
         *,
-        draft: str | None = None,
+        draft: str | int | None = None,
         strict_mode: bool = False,
         property_order: str = "schema",
         any_whitespace: bool = True,
@@ -165,7 +166,7 @@ class GrammarCompiler:
         string_escapes: str = "any",
         max_number_digits: int = 400,
         unsupported: str = "error",
-        assert_formats: bool = True,
+        assert_formats: bool | str = True,
         registry: Any = None,
         limits: Limits | None = None,
         thinking: Any = None,
@@ -194,10 +195,9 @@ class GrammarCompiler:
                     unsupported=unsupported, assert_formats=assert_formats, registry=registry, limits=limits),
                 limits, thinking)
         except UnsatisfiableGrammarError:
-            raise UnsatisfiableSchemaError(
-                "no value satisfies the schema, or none that ends or that this vocabulary can spell",
-                hint="look for a required member whose schema is false or needs itself, or for keywords that exclude "
-                     "each other") from None
+            raise why_unsatisfiable(
+                text, limits, draft=draft, strict_mode=strict_mode, assert_formats=assert_formats, registry=registry,
+                property_order=property_order, max_number_digits=max_number_digits) from None
 
     def compile_structural_tag(self, tag: Any, triggers: Any = None, *, strict_mode: bool = True,
                                thinking: Any = None) -> CompiledGrammar:

@@ -19,7 +19,7 @@ from constrained.frontends.json_schema.emit import Emitter
 from constrained.frontends.json_schema.metaschema import worded
 from constrained.frontends.json_schema.mixed import way_of
 from constrained.frontends.json_schema.normalise import Normaliser
-from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.frontends.json_schema.policy import check_formats, json_policy
 from constrained.garbage import postponed
 from constrained.grammar.ir import RuleSet
 from constrained.limits import Limits
@@ -37,7 +37,7 @@ __all__ = ["build", "from_json_schema", "normalise_schema", "read_document", "re
 def from_json_schema(
     schema: Any,
     *,
-    draft: str | None = None,
+    draft: str | int | None = None,
     strict_mode: bool = False,
     property_order: str = "schema",
     any_whitespace: bool = True,
@@ -47,7 +47,7 @@ def from_json_schema(
     string_escapes: str = "any",
     max_number_digits: int = 400,
     unsupported: str = "error",
-    assert_formats: bool = True,
+    assert_formats: bool | str = True,
     registry: Any = None,
     limits: Limits | None = None,
 ) -> RuleSet:
@@ -55,13 +55,14 @@ def from_json_schema(
 
     Args:
         schema: JSON text, a dict, a boolean, or a type (a Pydantic model, a dataclass, ``list[int]``, ...).
-        draft: the dialect; default: ``$schema``, else 2020-12.
+        draft: the dialect, by its name or number or as ``$schema`` says it; default: ``$schema``, else 2020-12.
         strict_mode: objects that say nothing about undeclared members have none.
         property_order: ``"schema"`` (declared order) or ``"any"``.
         any_whitespace, max_whitespace_cnt, indent, separators, string_escapes, max_number_digits: see ``TextPolicy``.
         unsupported: what cannot be enforced exactly is an ``"error"``, or left out with or without a warning
             (``"warn"``, ``"ignore"``); the coverage report lists it.
-        assert_formats: whether ``format`` constrains.
+        assert_formats: whether ``format`` constrains. Unknown formats are annotations, of which ``unsupported="warn"``
+            warns; with ``"strict"`` they are refused.
         registry: a ``referencing.Registry`` with the other documents that references may name.
 
     Raises:
@@ -83,8 +84,8 @@ def from_json_schema(
 
 
 def build(
-    schema: Any, *, draft: str | None = None, strict_mode: bool = False, unsupported: str = "error",
-    assert_formats: bool = True, registry: Any = None, limits: Limits | None = None,
+    schema: Any, *, draft: str | int | None = None, strict_mode: bool = False, unsupported: str = "error",
+    assert_formats: bool | str = True, registry: Any = None, limits: Limits | None = None,
     emitter: type[Emitter] = Emitter, comparing: bool = True, **spelling: Any,
 ) -> tuple[RuleSet, Normaliser]:
     """The rules, and the normaliser with its notes. A type is read by ``constrained.frontends.python_types``.
@@ -94,10 +95,7 @@ def build(
     limits = limits or _DEFAULT_LIMITS
     value, dialect, notes = read_document(schema, draft, registry, limits, unsupported,
                                           spelling.get("max_number_digits", 400))
-    try:
-        policy = TextPolicy(integer_as_float=dialect.float_integers, **spelling)
-    except (TypeError, ValueError) as error:
-        raise SchemaError(str(error)) from None
+    policy = json_policy(spelling, dialect.float_integers)
     normaliser = normalise_schema(value, dialect, limits, unsupported, assert_formats, registry, comparing)
     normaliser.notes.update({(pointer, "relaxed", reason): None for pointer, reason in notes})
     try:
@@ -114,7 +112,7 @@ def build(
         raise GrammarLimitError("max_nesting", limits.max_nesting, "the schema is nested too deeply") from None
 
 
-def read_document(schema: Any, draft: str | None, registry: Any, limits: Limits, unsupported: str = "error",
+def read_document(schema: Any, draft: str | int | None, registry: Any, limits: Limits, unsupported: str = "error",
                   max_number_digits: int = 400) -> tuple[Any, Dialect, list[tuple[str, str]]]:
     """A schema of JSON or a type as a value, its dialect, and what of a type is not enforced (pointer, reason)."""
     if isinstance(schema, _JSON):
@@ -127,11 +125,14 @@ def read_document(schema: Any, draft: str | None, registry: Any, limits: Limits,
     return value, PYTHON_TYPES, notes
 
 
-def normalise_schema(value: Any, dialect: Dialect, limits: Limits, unsupported: str, assert_formats: bool,
+def normalise_schema(value: Any, dialect: Dialect, limits: Limits, unsupported: str, assert_formats: bool | str,
                      registry: Any, comparing: bool = True) -> Normaliser:
     """The normaliser of a schema value. ``comparing``: see there."""
     if unsupported not in ("error", "warn", "ignore"):
         raise SchemaError(f'unsupported must be "error", "warn" or "ignore", not {unsupported!r:.50}')
+    check_formats(assert_formats)
+    if registry is not None and not hasattr(registry, "with_resource"):
+        raise SchemaError(f"registry must be a referencing.Registry, not {type(registry).__name__}")
     document = Document(value, dialect, registry)
     return Normaliser(document, limits, unsupported=unsupported, assert_formats=assert_formats, comparing=comparing)
 

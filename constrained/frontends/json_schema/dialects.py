@@ -81,16 +81,17 @@ VALIDATION = frozenset(
 """The keywords of the validation vocabulary, which a dialect of one's own may leave out."""
 
 
-def find_dialect(draft: str | None, schema: object, registry: Any = None) -> Dialect:
+def find_dialect(draft: str | int | None, schema: object, registry: Any = None) -> Dialect:
     """The dialect named, else the one of ``$schema``, else 2020-12. An unknown one is a ``SchemaError``.
 
     A dialect of one's own is read from its metaschema in ``registry``: the draft it is written in, without the
     validation vocabulary where it leaves that out.
     """
     if draft is not None:
-        found = DIALECTS.get(_ALIASES.get(draft, draft))
+        name = str(draft) if isinstance(draft, (str, int)) else ""
+        found = DIALECTS.get(_ALIASES.get(name, name)) or _BY_URI.get(name.rstrip("#"))
         if found is None:
-            raise SchemaError(f"unknown draft {echo(draft)}", hint=f"one of {', '.join(DIALECTS)}")
+            raise SchemaError(f"unknown draft {echo(str(draft))}", hint=f"one of {', '.join(DIALECTS)}")
         return found
     uri = schema.get("$schema") if isinstance(schema, dict) else None
     if uri is None:

@@ -14,5 +14,5 @@ class Front:
     def __init__(self, read: Callable[[Any, Limits], Any], find_dialect: Callable[[str | None, Any, Any], Dialect],
                  uris: Mapping[str | None, Dialect],
                  make: Callable[[Dialect, Limits, tuple[Any, ...]], Way]) -> None: ...
-    def rules(self, schema: Any, draft: str | None, registry: Any, limits: Limits, options: tuple[Any, ...],
+    def rules(self, schema: Any, draft: str | int | None, registry: Any, limits: Limits, options: tuple[Any, ...],
               strict: bool) -> RuleSet | None: ...

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from constrained.errors import SchemaError
 from constrained.frontends.json_schema.assertions import APPLIES, kinds_of, own_denotation
 from constrained.frontends.json_schema.counted_patterns import character_rules
 from constrained.frontends.json_schema.denotation import ANYTHING, Denotation
@@ -26,26 +25,24 @@ from constrained.frontends.json_schema.expressions import TRUE
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.numbers import NumberShape
 from constrained.frontends.json_schema.objects import Cell
-from constrained.frontends.json_schema.policy import TextPolicy
+from constrained.frontends.json_schema.policy import SPELLING, check_formats, json_policy
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 from constrained.grammar.ir import Expr
 from constrained.limits import Limits
 
-__all__ = ["SPELLING", "Host", "Kind", "way_of"]
+__all__ = ["Host", "Kind", "way_of"]
 
-SPELLING = ("any_whitespace", "max_whitespace_cnt", "indent", "separators", "string_escapes", "max_number_digits",
-            "property_order")
-"""What says how values are written, in the order of a way's options."""
 
 class Kind:
     """How documents are read and written: the dialect, the spelling and the limits, with what they share."""
 
-    def __init__(self, dialect: Dialect, limits: Limits, assert_formats: bool, spelling: Mapping[str, Any]) -> None:
-        """Raises ``TypeError`` or ``ValueError`` for a wrong spelling."""
+    def __init__(self, dialect: Dialect, limits: Limits, assert_formats: bool | str,
+                 spelling: Mapping[str, Any]) -> None:
+        """Raises ``SchemaError`` for a wrong spelling."""
         self.dialect = dialect
         self.limits = limits
         self.assert_formats = assert_formats
-        self.policy = TextPolicy(integer_as_float=dialect.float_integers, **spelling)
+        self.policy = json_policy(spelling, dialect.float_integers)
         self.reader = Normaliser(Document(True, dialect), limits, assert_formats=assert_formats)
         emitter = Emitter(self.reader, self.policy, strict=False)
         self.written = written_texts(self.policy, limits)
@@ -231,8 +228,6 @@ def way_of(dialect: Dialect, limits: Limits, options: tuple[Any, ...]) -> Way:
 
     Raises ``SchemaError`` for a wrong spelling.
     """
-    try:
-        kind = Kind(dialect, limits, options[0], dict(zip(SPELLING, options[1:], strict=True)))
-    except (TypeError, ValueError) as error:
-        raise SchemaError(str(error)) from None
+    check_formats(options[0])
+    kind = Kind(dialect, limits, options[0], dict(zip(SPELLING, options[1:], strict=True)))
     return Way(dialect, limits, options, kind.tables, kind.written, MAX_WRITTEN, partial(Host, kind))

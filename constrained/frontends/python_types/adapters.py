@@ -88,8 +88,10 @@ def _made(annotation: Any) -> Any:
         raise ConstrainedError(f"the type {echo(_name(annotation))} needs a package: {str(error)[:200]}") from None
     except CoreSchemaError as error:
         raise SchemaError(f"the type cannot be used: {str(error)[:300]}") from None
-    except TypeError as error:
-        raise UnsupportedSchemaError(f"{echo(_name(annotation))} is no type: {str(error)[:200]}") from None
+    except (AttributeError, KeyError, TypeError) as error:  # the former for instances of dataclasses and dicts
+        raise UnsupportedSchemaError(
+            f"{echo(_name(annotation))} is no type: {str(error)[:200]}",
+            hint="pass the class itself, or a JSON Schema to from_json_schema") from None
 
 
 def _name(annotation: Any) -> str:

@@ -56,6 +56,7 @@ def function(a: int) -> int:
 REFUSED: list[tuple[Any, str, str]] = [
     (Callable[[int], int], "Callable.*Literal of names", ""),
     (type[int], r"type\[\.\.\.\]", ""),
+    (Inside(1, []), "is no type", ""),
     (Arbitrary, "bytearray", "/properties/a"),
     (Inside, "bytearray", "/properties/b/items/additionalProperties"),
     (Dictionary, "bytearray", "/properties/x/anyOf/0"),
@@ -208,3 +209,9 @@ def test_networks_of_ipv6() -> None:
 
 def test_paths_need_no_file() -> None:
     assert accepts(compiled(pathlib.Path), '"no/such/file"')
+
+
+@pytest.mark.parametrize("value", ["{}", "[]", "1"])
+def test_a_text_of_json_is_no_type(value: str) -> None:
+    with pytest.raises(cd.UnsupportedSchemaError, match="is no"):
+        cd.Grammar.from_type(value)
