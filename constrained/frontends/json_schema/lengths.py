@@ -3,7 +3,9 @@ r"""A bound on the length of a match, moved into the pattern: ``^[a-z]\w*$`` of 
 It works where the lengths of a pattern are decided in one place: every part has one width, except one repetition of
 a body that has one width. An alternation works where each option does. Everything else is left to automata.
 
-The other way round, a bound that a pattern says by a look-ahead (``^(?=.{1,255}$)...``) is taken out of it.
+The other way round, a bound that a pattern says by a look-ahead (``^(?=.{1,255}$)...``) is taken out of it. And counts
+that no text of the length reaches are left out, so that an automaton need not count: in a text of at most 63 characters
+``[a-z][a-z.]{1,61}[a-z]`` finds what ``[a-z][a-z.]+[a-z]`` does.
 """
 
 from __future__ import annotations
@@ -16,17 +18,19 @@ from constrained.regex.syntax import (
     Alternation,
     Anchor,
     AnchorKind,
+    Atomic,
     CharSet,
     Concat,
     Look,
     Node,
     Repeat,
     Text,
+    children,
     walk,
 )
 from constrained.regex.width import all_widths
 
-__all__ = ["lengths_ahead", "with_lengths"]
+__all__ = ["lengths_ahead", "with_lengths", "without_far_counts"]
 
 _MOST_OPTIONS = 64
 
@@ -126,6 +130,44 @@ def lengths_ahead(tree: Node) -> tuple[Node, int, int | None, Ranges] | None:
     if intersection(used, passing) == used:
         passing = ANY  # the others do not stand in a match anyway
     return concat([*kept, *rest]), minimum, maximum, passing
+
+
+def without_far_counts(tree: Node, most: int) -> Node:
+    """A tree with the same matches among texts of at most ``most`` characters: no greatest count that takes more.
+
+    Around a part stand so many characters at least; a repetition that has its greatest count and one more would be
+    too long with them. What is inside of look-arounds and atomic groups is left as it is.
+    """
+    if not any(isinstance(node, Repeat) and node.maximum is not None and node.maximum > 1 for node in walk(tree)):
+        return tree
+    widths = all_widths(tree)
+    changed = False
+    done: list[Node] = []
+    stack: list[tuple[Node, int, bool]] = [(tree, 0, False)]
+    while stack:
+        node, around, ready = stack.pop()
+        if isinstance(node, (Text, CharSet, Anchor, Look, Atomic)):
+            done.append(node)
+        elif not ready:
+            stack.append((node, around, True))
+            if isinstance(node, Repeat):
+                inside = around + widths[id(node.body)][0] * max(node.minimum - 1, 0)
+                stack.append((node.body, inside, False))
+            elif isinstance(node, Concat):
+                total = around + widths[id(node)][0]
+                stack.extend([(item, total - widths[id(item)][0], False) for item in reversed(node.items)])
+            else:
+                stack.extend([(option, around, False) for option in reversed(node.options)])
+        elif isinstance(node, Repeat):
+            far = node.maximum is not None and around + (node.maximum + 1) * widths[id(node.body)][0] > most
+            changed = changed or far
+            done.append(Repeat(done.pop(), node.minimum, None if far else node.maximum, node.lazy))
+        else:
+            count = len(children(node))
+            parts = done[len(done) - count :]
+            del done[len(done) - count :]
+            done.append(concat(parts) if isinstance(node, Concat) else alternation(parts))
+    return done[0] if changed else tree
 
 
 def _bound(item: Node) -> Repeat | None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from constrained.errors import GrammarLimitError
 from constrained.frontends.json_schema.counted_patterns import counted_graph
 from constrained.frontends.json_schema.free_keys import other_keys
-from constrained.frontends.json_schema.lengths import lengths_ahead, with_lengths
+from constrained.frontends.json_schema.lengths import lengths_ahead, with_lengths, without_far_counts
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.spelling import (
@@ -231,6 +231,26 @@ def _common(languages: tuple[Language, ...], limits: Limits) -> Dfa:
     return found.dfa(limits)
 
 
+def _near(languages: tuple[Language, ...], most: int | None) -> tuple[Language, ...]:
+    """Languages that have the same strings of at most ``most`` characters, without counts that these do not reach."""
+    return languages if most is None else tuple([_nearer(one, most) for one in languages])
+
+
+@lru_cache(maxsize=1024)
+def _nearer(language: Language, most: int) -> Language:
+    """See ``_near``."""
+    if language.tree is None:
+        opposite = language._opposite
+        if opposite is None or opposite.tree is None or opposite.more is not None:
+            return language
+        nearer = _nearer(opposite, most)
+        return language if nearer is opposite else nearer.opposite()
+    if language.more is not None:
+        return language
+    tree = without_far_counts(language.tree, most)
+    return language if tree is language.tree else Language(f"{language.name} of at most {most}", tree)
+
+
 @lru_cache(maxsize=1024)
 def _is_endless(languages: tuple[Language, ...], limits: Limits) -> bool:
     dfa = automata.trimmed(_common(languages, limits))
@@ -382,7 +402,7 @@ class StringShape:
         """All of it as one automaton. Raises GrammarLimitError."""
         if self.values is not None:
             return automata.of_texts([text for text in self.values if not _has_surrogate(text)])
-        found = _common(self.languages, limits) if self.languages else None
+        found = _common(_near(self.languages, self.maximum), limits) if self.languages else None
         if self.minimum > 0 or self.maximum is not None:
             lengths = automata.of_lengths(self.minimum, self.maximum, limits)
             found = lengths if found is None else automata.intersection(found, lengths, limits)
@@ -528,12 +548,17 @@ def _counted(shape: StringShape, escapes: str, limits: Limits) -> Expr | None:
     (``counted_patterns``). Raises GrammarLimitError.
     """
     top = shape.minimum if shape.maximum is None else shape.maximum
-    dfa = replace(shape, minimum=0, maximum=None).dfa(limits)
+    dfa = replace(shape, minimum=0, maximum=None, languages=_near(shape.languages, shape.maximum)).dfa(limits)
     if not dfa.accepting:
         return None
     if top * len(dfa.rows) < _PRODUCT:
         both = shape.dfa(limits)
-        return spelled_dfa(both, escapes, limits) if both.accepting else None
+        if not both.accepting:
+            return None
+        try:
+            return spelled_dfa(both, escapes, limits)
+        except GrammarLimitError:
+            pass  # every state takes a hundred over bytes (\p{L})
     try:
         return CountedDfa(spelled_dfa(dfa, escapes, limits), len(dfa.rows), shape.minimum, shape.maximum)
     except GrammarLimitError:
