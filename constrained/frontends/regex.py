@@ -23,12 +23,12 @@ from constrained.limits import Limits
 from constrained.regex.absorb import absorbed
 from constrained.regex.builder import concat
 from constrained.regex.determinise import determinise
-from constrained.regex.dfa import Dfa, minimise
+from constrained.regex.dfa import Dfa, minimise, read_classes
 from constrained.regex.parse_ecma import parse_ecma
 from constrained.regex.parse_python import parse_python
 from constrained.regex.rewrite import has_assertions, is_nothing, looks_back, search_form, simplify
 from constrained.regex.syntax import Alternation, CharSet, Concat, Node, Repeat, Text, children, walk
-from constrained.regex.utf8 import ByteTrie
+from constrained.regex.utf8 import utf8_spelling
 
 __all__ = ["byte_dfa", "from_regex", "pattern_dfa", "pattern_tree", "plain_expression", "tree_expression"]
 
@@ -90,11 +90,11 @@ def pattern_dfa(pattern: str, *, dialect: str = "python", limits: Limits | None 
 
 def byte_dfa(dfa: Dfa, limits: Limits | None = None) -> ByteDfa:
     """``dfa`` over the bytes of UTF-8. Raises GrammarLimitError where that takes too many states."""
-    return dfa_of_block(dfa.to_block(ByteTrie(dfa.classes).spelling(), limits), dfa.accepting)
+    return dfa_of_block(dfa.to_block(utf8_spelling(read_classes(dfa)), limits), dfa.accepting)
 
 
 def _small(dfa: Dfa) -> Dfa:
-    return minimise(dfa) if len(dfa.rows) * len(dfa.classes) <= _MINIMISED else dfa
+    return minimise(dfa) if dfa.states * len(dfa.classes) <= _MINIMISED else dfa
 
 
 def utf8_leaf(node: Text | CharSet) -> Expr:

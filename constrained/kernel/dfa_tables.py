@@ -1,8 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """Products, trimming and minimising of deterministic automata over classes, on flat tables.
 
-Rows come and go as tuples of tuples: ``rows[state][class]`` is the next state or -1 (dead); state 0 starts. What the
-operations mean is said in ``regex.dfa``; here they are loops over ints, and most change the table they are asked of.
+Row by row: ``next[state * k + class]`` is the next state or -1 (dead); state 0 starts. Rows come and go as tuples where
+Python asks for them. What the operations mean is said in ``regex.dfa``; here they are loops over ints, and most change
+the table they are asked of.
 
 Cost: 20-50 ns for each state and class.
 """
@@ -92,6 +93,67 @@ class Table:
     def states(self) -> int:
         """How many there are, the dead one not counted."""
         return self.n
+
+    def copy(self) -> Table:
+        """One that may be changed."""
+        new: Table = Table((), self.k)
+        i: cython.int
+        new.n = self.n
+        new.next = grow_int(new.next, self.n * self.k + 1)
+        if not new.next:
+            raise MemoryError
+        for i in range(self.n * self.k):
+            new.next[i] = self.next[i]
+        return new
+
+    def read(self) -> list:
+        """The classes that some state reads."""
+        i: cython.int
+        j: cython.int
+        found: list = []
+        for j in range(self.k):
+            for i in range(self.n):
+                if self.next[i * self.k + j] >= 0:
+                    found.append(j)
+                    break
+        return found
+
+    def is_endless(self) -> bool:
+        """Whether a path comes back to where it was: of a trimmed table, whether it has no end of texts.
+
+        States are taken away that nothing leads to any more (A. Kahn, 1962).
+        """
+        n: cython.int = self.n
+        k: cython.int = self.k
+        i: cython.int
+        j: cython.int
+        to: cython.int
+        count: cython.int = 0
+        entries: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 2 * n + 1)
+        if not entries:
+            raise MemoryError
+        for i in range(n):
+            entries[i] = 0
+        for i in range(n * k):
+            if self.next[i] >= 0:
+                entries[self.next[i]] += 1
+        for i in range(n):
+            if entries[i] == 0:
+                entries[n + count] = i
+                count += 1
+        i = 0
+        while i < count:
+            for j in range(k):
+                to = self.next[entries[n + i] * k + j]
+                if to >= 0:
+                    entries[to] -= 1
+                    if entries[to] == 0:
+                        entries[n + count] = to
+                        count += 1
+            i += 1
+        if cython.compiled:
+            free(entries)
+        return count < n
 
     def complete(self) -> None:
         """One state more, the last: every dead end leads there, and it to itself."""
@@ -401,7 +463,7 @@ class Table:
         """(table, accepting states) of the product over the classes ``homes``: (class here, class there) of each.
 
         A pair accepts where both do, or one of them (``either``); without ``either`` it is dead if one side is.
-        Raises ``TooManyStates``.
+        Raises ``TooManyStates``. Both tables stay as they are.
         """
         k: cython.int = len(homes)
         i: cython.int = 0
@@ -413,28 +475,28 @@ class Table:
         accepting: list = []
         home_a: list = [home[0] for home in homes]
         home_b: list = [home[1] for home in homes]
-        self.slot_count = 64
-        self.slots = empty_table(self.slots, self.slot_count)
-        self.queue = grow_int(self.queue, k + 1)
-        self.queued = grow_int(self.queued, k + 1)
-        self.marked = grow_int(self.marked, self.n + 1)
-        self.touched = grow_int(self.touched, other.n + 1)
+        found.slot_count = 64
+        found.slots = empty_table(found.slots, found.slot_count)
+        found.queue = grow_int(found.queue, k + 1)
+        found.queued = grow_int(found.queued, k + 1)
+        found.marked = grow_int(found.marked, self.n + 1)
+        found.touched = grow_int(found.touched, other.n + 1)
         found.next = grow_int(found.next, room * k + 1)
-        if not (self.slots and self.queue and self.queued and self.marked and self.touched and found.next):
+        if not (found.slots and found.queue and found.queued and found.marked and found.touched and found.next):
             raise MemoryError
         for j in range(k):
-            self.queue[j] = home_a[j]
-            self.queued[j] = home_b[j]
+            found.queue[j] = home_a[j]
+            found.queued[j] = home_b[j]
         for j in range(self.n):
-            self.marked[j] = 0  # accepts
+            found.marked[j] = 0  # accepts
         for j in range(other.n):
-            self.touched[j] = 0
+            found.touched[j] = 0
         for j in mine:
-            self.marked[j] = 1
+            found.marked[j] = 1
         for j in theirs:
-            self.touched[j] = 1
-        self.cap = 0
-        self._pair(0, 0, 0)
+            found.touched[j] = 1
+        found.cap = 0
+        found._pair(0, 0, 0)
         count: cython.int = 1
         while i < count:
             if i >= room:
@@ -442,17 +504,17 @@ class Table:
                 found.next = grow_int(found.next, room * k + 1)
                 if not found.next:
                     raise MemoryError
-            a = 0 if self.pair_a[i] < 0 else self.marked[self.pair_a[i]]
-            b = 0 if self.pair_b[i] < 0 else self.touched[self.pair_b[i]]
+            a = 0 if found.pair_a[i] < 0 else found.marked[found.pair_a[i]]
+            b = 0 if found.pair_b[i] < 0 else found.touched[found.pair_b[i]]
             if (a and b) or (either and (a or b)):
                 accepting.append(i)
             for j in range(k):
-                a = -1 if self.pair_a[i] < 0 else self.next[self.pair_a[i] * self.k + self.queue[j]]
-                b = -1 if self.pair_b[i] < 0 else other.next[self.pair_b[i] * other.k + self.queued[j]]
+                a = -1 if found.pair_a[i] < 0 else self.next[found.pair_a[i] * self.k + found.queue[j]]
+                b = -1 if found.pair_b[i] < 0 else other.next[found.pair_b[i] * other.k + found.queued[j]]
                 if (a < 0 and b < 0) or (not either and (a < 0 or b < 0)):
                     found.next[i * k + j] = -1
                     continue
-                a = self._pair(a, b, count)
+                a = found._pair(a, b, count)
                 if a == count:
                     count += 1
                     if count > most:
@@ -512,3 +574,34 @@ class Table:
                 i = (i + 1) & (self.slot_count - 1)
             self.slots[i] = j
         return 0
+
+
+def table_of_columns(data: bytes, k: cython.int, dead: cython.bint) -> tuple:
+    """(table, accepting states) from 16-bit numbers, low byte first, column by column: for each of ``k`` classes the
+    next state of every state (-1: dead), then whether it accepts. ``dead``: with one class more, which leads nowhere.
+    """
+    n: cython.int = cython.cast(cython.int, len(data)) // (2 * (k + 1))
+    width: cython.int = k + dead
+    i: cython.int
+    j: cython.int
+    at: cython.int = 0
+    to: cython.int
+    bytes_of: cython.p_uchar = data
+    accepting: list = []
+    table: Table = Table((), width)
+    table.n = n
+    table.next = grow_int(table.next, n * width + 1)
+    if not table.next:
+        raise MemoryError
+    for j in range(k):
+        for i in range(n):
+            to = bytes_of[at] | bytes_of[at + 1] << 8
+            table.next[i * width + j] = to if to < 0x8000 else -1
+            at += 2
+    if dead:
+        for i in range(n):
+            table.next[i * width + k] = -1
+    for i in range(n):
+        if bytes_of[at + 2 * i]:
+            accepting.append(i)
+    return table, frozenset(accepting)

@@ -1,6 +1,8 @@
 cimport cython
 
 from constrained.kernel.blocks cimport Block
+from constrained.kernel.byte_trie cimport ByteTrie
+from constrained.kernel.dfa_tables cimport Table
 
 @cython.final
 cdef class Spelling:
@@ -34,7 +36,7 @@ cdef class Spelling:
     cdef int* key_at
     cdef int* pool
     cdef void _forget(self) noexcept
-    cdef Block _block(self, tuple rows, int k, frozenset accepting, int most)
+    cdef Block _block(self, Table table, frozenset accepting, int most)
     cdef int _group(self, int g, int n, int most) except -1
     cdef int _spread_keys(self) except -1
     cdef int _tail(self, int node, int n, int most) except -2

@@ -1,10 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """Automata over classes of characters written over bytes: a trie spells the classes, states take the leaves' places.
 
-The trie's nodes are those of ``regex.utf8``, children first; entry ``e`` of a node reads the bytes ``lo[e] .. hi[e]``
-and leads to node ``child[e]``, or to class ``~child[e]``. Nodes over the same classes are a *group*: what becomes of
-them hangs on the targets of those classes alone, so it is worked out once for each tuple of them. Rows that are equal
-are one state; a row without an edge is none.
+The trie is that of ``kernel.byte_trie``, children first; entry ``e`` of a node reads the bytes ``lo[e] .. hi[e]`` and
+leads to node ``child[e]``, or to class ``~child[e]``. Nodes over the same classes are a *group*: what becomes of them
+hangs on the targets of those classes alone, so it is worked out once for each tuple of them. Rows that are equal are
+one state; a row without an edge is none.
 
 Cost: 10 ns an entry of what is new, 5 ns a class of each group and state.
 """
@@ -18,11 +18,15 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.blocks import Block
+    from cython.cimports.constrained.kernel.byte_trie import ByteTrie
+    from cython.cimports.constrained.kernel.dfa_tables import Table
     from cython.cimports.constrained.kernel.hashing import mix
     from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.blocks import Block
+    from constrained.kernel.byte_trie import ByteTrie
+    from constrained.kernel.dfa_tables import Table
     from constrained.kernel.hashing import mix
     from constrained.kernel.memory import drop_int, empty_table, grow_int
 
@@ -61,73 +65,66 @@ class Spelling:
                 setattr(self, name, None)
             return self
 
-    def __init__(self, nodes: list, leaves: list):
-        """``nodes``: (first byte, last byte, child) triples, sorted, the root last; ``leaves``: classes below each."""
+    def __init__(self, trie: ByteTrie):
+        """The trie of the classes."""
         i: cython.int
+        j: cython.int
         k: cython.int = 0
-        m: cython.int
-        total: cython.int = 0
-        entries: tuple
-        entry: tuple
-        below: tuple
-        members: list
-        by_leaves: dict = {}
-        self.n = cython.cast(cython.int, len(nodes)) - 1
-        for entries in nodes:
-            total += cython.cast(cython.int, len(entries))
+        m: cython.int = 0
+        s: cython.int
+        size: cython.int
+        entries: cython.int = trie.at[trie.count]
+        self.n = trie.count - 1  # without the root
         self.first = grow_int(self.first, self.n + 2)
-        self.lo = grow_int(self.lo, total + 1)
-        self.hi = grow_int(self.hi, total + 1)
-        self.child = grow_int(self.child, total + 1)
-        if not (self.first and self.lo and self.hi and self.child):
-            raise MemoryError
-        for i in range(self.n + 1):
-            self.first[i] = k
-            entries = nodes[i]
-            for entry in entries:
-                self.lo[k] = entry[0]
-                self.hi[k] = entry[1]
-                self.child[k] = entry[2]
-                k += 1
-            if i < self.n:
-                below = leaves[i]
-                by_leaves.setdefault(below, []).append(i)
-        self.first[self.n + 1] = k
-        # a node has all classes of its children, so fewer come first
-        ordered: list = sorted(by_leaves, key=len)
-        self.groups = cython.cast(cython.int, len(ordered))
-        total = 0
-        for below in ordered:
-            total += cython.cast(cython.int, len(below))
-        self.leaf_at = grow_int(self.leaf_at, self.groups + 1)
-        self.node_at = grow_int(self.node_at, self.groups + 1)
-        self.group_leaf = grow_int(self.group_leaf, total + 1)
+        self.lo = grow_int(self.lo, entries + 1)
+        self.hi = grow_int(self.hi, entries + 1)
+        self.child = grow_int(self.child, entries + 1)
+        self.leaf_at = grow_int(self.leaf_at, trie.sets + 1)
+        self.node_at = grow_int(self.node_at, trie.sets + 1)
+        self.group_leaf = grow_int(self.group_leaf, trie.set_at[trie.sets] + 1)
         self.group_node = grow_int(self.group_node, self.n + 1)
-        if not (self.leaf_at and self.node_at and self.group_leaf and self.group_node):
+        if not (self.first and self.lo and self.hi and self.child and self.leaf_at and self.node_at
+                and self.group_leaf and self.group_node):
             raise MemoryError
-        k = 0
-        m = 0
-        for i in range(self.groups):
-            below = ordered[i]
-            members = by_leaves[below]
-            self.leaf_at[i] = k
-            self.node_at[i] = m
-            for leaf in below:
-                self.group_leaf[k] = leaf
+        for i in range(self.n + 2):
+            self.first[i] = trie.at[i]
+        for i in range(entries):
+            self.lo[i] = trie.lo[i]
+            self.hi[i] = trie.hi[i]
+            self.child[i] = trie.child[i]
+        # A node has all classes of its children, so sets of fewer classes come first.
+        order: list = [(trie.set_at[s + 1] - trie.set_at[s], s) for s in range(trie.sets)]
+        order.sort()
+        nodes: list = [[] for s in range(trie.sets)]
+        for i in range(self.n):
+            nodes[trie.set_of[i]].append(i)
+        self.groups = 0
+        for size, s in order:
+            if not nodes[s]:
+                continue  # the root's alone
+            self.leaf_at[self.groups] = k
+            self.node_at[self.groups] = m
+            self.groups += 1
+            for j in range(trie.set_at[s], trie.set_at[s] + size):
+                self.group_leaf[k] = trie.pool[j]
                 k += 1
-            for node in members:
+            for node in nodes[s]:
                 self.group_node[m] = node
                 m += 1
         self.leaf_at[self.groups] = k
         self.node_at[self.groups] = m
 
-    def block(self, rows: tuple, k: cython.int, accepting: frozenset, most: cython.int) -> Block:
-        """The automaton with ``rows`` over ``k`` classes (-1: dead) over bytes: its states first, with their numbers.
+    def nodes(self) -> int:
+        """How many the trie has, the root counted."""
+        return self.n + 1
+
+    def block(self, table: Table, accepting: frozenset, most: cython.int) -> Block:
+        """The automaton of ``table`` over bytes: its states first, with their numbers.
 
         Raises TooManyStates where there would be more than ``most`` in all.
         """
         try:
-            return self._block(rows, k, accepting, most)
+            return self._block(table, accepting, most)
         finally:
             self._forget()
 
@@ -146,9 +143,10 @@ class Spelling:
         self.pool = drop_int(self.pool)
 
     @cython.cfunc
-    def _block(self, rows: tuple, k: cython.int, accepting: frozenset, most: cython.int) -> Block:
+    def _block(self, table: Table, accepting: frozenset, most: cython.int) -> Block:
         """Rows of states are written to the block at once, those of tails behind them at the end."""
-        n: cython.int = cython.cast(cython.int, len(rows))
+        n: cython.int = table.n
+        k: cython.int = table.k
         block: Block = Block()
         state: cython.int
         g: cython.int
@@ -158,7 +156,6 @@ class Spelling:
         root: cython.int = self.first[self.n]
         width: cython.int = self.first[self.n + 1] - root
         room: cython.int
-        row: tuple
         self.k = k
         self.tails = 0
         self.tail_room = 256
@@ -185,9 +182,8 @@ class Spelling:
         room = 2 * n + width
         block._room(n, room, cython.cast(cython.int, len(accepting)))
         for state in range(n):
-            row = rows[state]
             for j in range(k):
-                self.targets[j] = row[j]
+                self.targets[j] = table.next[state * k + j]
             for g in range(self.groups):
                 self._group(g, n, most)
             if e + width > room:

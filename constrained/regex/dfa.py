@@ -9,7 +9,6 @@ be reached and can still accept, except that state 0 always exists (alone and re
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from constrained.errors import GrammarLimitError
 from constrained.kernel.blocks import Block
@@ -19,10 +18,10 @@ from constrained.limits import Limits
 from constrained.regex.charset import ANY, Ranges, contains, normalise
 from constrained.regex.charset import complement as charset_complement
 from constrained.regex.partition import refine
-from constrained.regex.utf8 import ByteTrie
+from constrained.regex.utf8 import utf8_spelling
 
 __all__ = ["DEAD", "ByteRows", "Dfa", "any_text", "complement", "enumerated", "intersection", "is_empty",
-           "minimise", "of_lengths", "of_texts", "topological_order", "trimmed", "union"]
+           "is_endless", "minimise", "of_lengths", "of_texts", "read_classes", "topological_order", "trimmed", "union"]
 
 DEAD = -1
 
@@ -35,13 +34,45 @@ ByteRow = tuple[tuple[int, int, int], ...]
 ByteRows = tuple[ByteRow, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Dfa:
-    """``rows[state][class]`` is the next state or DEAD; ``classes`` cover all code points but surrogates."""
+    """``rows[state][class]`` is the next state or DEAD; ``classes`` cover all code points but surrogates.
 
-    classes: tuple[Ranges, ...]
-    rows: tuple[tuple[int, ...], ...]
-    accepting: frozenset[int]
+    Operations work on ``table``, the rows as the kernel has them; either is made of the other where it is asked for.
+    """
+
+    __slots__ = ("_rows", "_table", "accepting", "classes")
+
+    def __init__(self, classes: tuple[Ranges, ...], rows: tuple[tuple[int, ...], ...] | Table,
+                 accepting: frozenset[int]) -> None:
+        self.classes = classes
+        self.accepting = accepting
+        self._table: Table | None = None
+        self._rows: tuple[tuple[int, ...], ...] | None = None
+        if isinstance(rows, Table):
+            self._table = rows
+        else:
+            self._rows = rows
+
+    @property
+    def rows(self) -> tuple[tuple[int, ...], ...]:
+        """What each state does."""
+        if self._rows is None:
+            assert self._table is not None
+            self._rows = self._table.rows()
+        return self._rows
+
+    @property
+    def table(self) -> Table:
+        """The rows, not to be changed."""
+        if self._table is None:
+            assert self._rows is not None
+            self._table = Table(self._rows, len(self.classes))
+        return self._table
+
+    @property
+    def states(self) -> int:
+        """How many there are."""
+        return self._table.states() if self._rows is None and self._table is not None else len(self.rows)
 
     def accepts(self, text: str) -> bool:
         """Whether ``text`` is in the language. Slow; for tests and small checks."""
@@ -53,21 +84,21 @@ class Dfa:
                 return False
         return state in self.accepting
 
-    def to_bytes(self, trie: ByteTrie | None = None, *,
+    def to_bytes(self, spelling: Spelling | None = None, *,
                  limits: Limits | None = None) -> tuple[ByteRows, frozenset[int]]:
         """The same language over UTF-8 bytes: rows and accepting states, states of this automaton first.
 
-        ``trie`` spells the classes in another way. Classes cut finely (Unicode's word characters) need some
+        ``spelling`` spells the classes in another way. Classes cut finely (Unicode's word characters) need some
         hundred states more for each state; beyond ``BYTE_STATES`` times ``max_dfa_states`` that is a
         GrammarLimitError. About 0.2 us a state, and 0.1 us an edge for the rows.
         """
-        return self.to_block((trie or ByteTrie(self.classes)).spelling(), limits).rows(), self.accepting
+        return self.to_block(spelling or utf8_spelling(read_classes(self)), limits).rows(), self.accepting
 
     def to_block(self, spelling: Spelling, limits: Limits | None = None) -> Block:
         """What ``to_bytes`` gives, as the arrays that grammars are compiled from."""
         most = (limits or Limits()).max_dfa_states
         try:
-            return spelling.block(self.rows, len(self.classes), self.accepting, min(most * BYTE_STATES, 1 << 28))
+            return spelling.block(self.table, self.accepting, min(most * BYTE_STATES, 1 << 28))
         except TooManyStates:
             raise GrammarLimitError("max_dfa_states", most,
                                     "an automaton of a pattern has too many states over bytes") from None
@@ -150,14 +181,19 @@ def union(left: Dfa, right: Dfa, limits: Limits) -> Dfa:
 
 def complement(dfa: Dfa) -> Dfa:
     """The texts that ``dfa`` does not accept (texts of code points; never an ill-formed one)."""
-    table = Table(dfa.rows, len(dfa.classes))
+    table = dfa.table.copy()
     table.complete()
-    return live_part(table, dfa.classes, frozenset(range(len(dfa.rows) + 1)) - dfa.accepting)
+    return live_part(table, dfa.classes, frozenset(range(table.states())) - dfa.accepting)
 
 
 def is_empty(dfa: Dfa) -> bool:
     """Whether no text is accepted."""
-    return not trimmed(dfa).accepting
+    return not dfa.accepting or not trimmed(dfa).accepting
+
+
+def is_endless(dfa: Dfa) -> bool:
+    """Whether a trimmed automaton has no end of texts."""
+    return bool(dfa.accepting) and dfa.table.is_endless()
 
 
 def topological_order(dfa: Dfa) -> list[int] | None:
@@ -177,6 +213,12 @@ def topological_order(dfa: Dfa) -> list[int] | None:
     return order if len(order) == len(dfa.rows) else None
 
 
+def read_classes(dfa: Dfa) -> tuple[Ranges, ...]:
+    """The classes, those that no state reads without characters: what needs to be spelled."""
+    read = set(dfa.table.read())
+    return tuple([ranges if index in read else () for index, ranges in enumerate(dfa.classes)])
+
+
 def _check(states: int, limits: Limits) -> None:
     if states > limits.max_dfa_states:
         raise _too_many(limits)
@@ -190,25 +232,24 @@ def _product(left: Dfa, right: Dfa, either: bool, limits: Limits) -> Dfa:
     classes, left_home, right_home = refine(left.classes, right.classes)
     homes = list(zip(left_home, right_home, strict=True))
     try:
-        table, accepting = Table(left.rows, len(left.classes)).product(
-            Table(right.rows, len(right.classes)), homes, either, left.accepting, right.accepting,
-            limits.max_dfa_states)
+        table, accepting = left.table.product(
+            right.table, homes, either, left.accepting, right.accepting, limits.max_dfa_states)
     except TooManyStates:
         raise _too_many(limits) from None
     return live_part(table, classes, accepting)
 
 
 def live_part(table: Table, classes: tuple[Ranges, ...], accepting: frozenset[int]) -> Dfa:
-    """The automaton of a table, trimmed; the table is changed."""
+    """The automaton of a table, trimmed; the table is changed and is the automaton's."""
     _, accepting = table.trim(accepting)
-    return Dfa(classes, table.rows(), accepting)
+    return Dfa(classes, table, accepting)
 
 
 def trimmed(dfa: Dfa) -> Dfa:
     """Without states that cannot be reached or cannot accept any more. State 0 stays."""
-    table = Table(dfa.rows, len(dfa.classes))
+    table = dfa.table.copy()
     changed, accepting = table.trim(dfa.accepting)
-    return Dfa(dfa.classes, table.rows(), accepting) if changed else dfa
+    return Dfa(dfa.classes, table, accepting) if changed else dfa
 
 
 def minimise(dfa: Dfa) -> Dfa:
@@ -216,7 +257,7 @@ def minimise(dfa: Dfa) -> Dfa:
 
     Hopcroft's algorithm (J. Hopcroft, 1971): states x classes x log(states).
     """
-    table = Table(dfa.rows, len(dfa.classes))
+    table = dfa.table.copy()
     changed, accepting = table.trim(dfa.accepting)
     classes = dfa.classes
     groups = table.join()
@@ -227,4 +268,4 @@ def minimise(dfa: Dfa) -> Dfa:
         changed = True
         table.merge()
         _, accepting = table.trim(accepting)
-    return Dfa(classes, table.rows(), accepting) if changed else dfa
+    return Dfa(classes, table, accepting) if changed else dfa

@@ -9,12 +9,13 @@ import re
 
 import pytest
 
-from constrained.frontends.json_schema.spelling import SpelledTrie
-from constrained.kernel.dfa_tables import TooManyStates
+from constrained.kernel.byte_trie import SPELLINGS, UTF8, ByteTrie
+from constrained.kernel.dfa_tables import Table, TooManyStates
+from constrained.kernel.spelling import Spelling
 from constrained.regex.charset import Ranges, contains
 from constrained.regex.partition import partition_of
 from constrained.regex.unicode import unicode_property
-from constrained.regex.utf8 import ByteTrie
+from constrained.regex.utf8 import utf8_spelling
 
 SETS: list[Ranges] = [((0x30, 0x39),), ((0x20, 0x7E),), ((0xE9, 0xE9),), ((0x800, 0xD7FF), (0xE000, 0x10FFFF)),
                       ((0x22, 0x22), (0x5C, 0x5C), (0x0A, 0x0A)), ((0x1F600, 0x1F64F),), ((0x10000, 0x10FFFF),)]
@@ -44,8 +45,8 @@ def test_characters_lead_where_their_class_does(seed: int, escapes: str) -> None
     classes = partition_of(sets).classes
     states = rng.randint(1, 9)
     table = rows_of(rng, len(classes), states)
-    trie = SpelledTrie(classes, escapes) if escapes else ByteTrie(classes)
-    block = trie.spelling().block(table, len(classes), frozenset((0,)), 1 << 20)
+    trie = ByteTrie(classes, SPELLINGS[escapes] if escapes else UTF8)
+    block = Spelling(trie).block(Table(table, len(classes)), frozenset((0,)), 1 << 20)
     rows = block.rows()
     assert block.states() == len(rows)
     for row in rows:
@@ -70,11 +71,11 @@ def test_characters_lead_where_their_class_does(seed: int, escapes: str) -> None
 
 def test_more_states_than_allowed() -> None:
     classes = partition_of([LETTERS]).classes
-    spelling = ByteTrie(classes).spelling()
-    table = ((0, 1), (1, -1))
-    states = spelling.block(table, 2, frozenset((1,)), 1 << 20).states()
+    spelling = utf8_spelling(classes)
+    table = Table(((0, 1), (1, -1)), 2)
+    states = spelling.block(table, frozenset((1,)), 1 << 20).states()
     assert states > 100
-    assert spelling.block(table, 2, frozenset((1,)), states).states() == states
+    assert spelling.block(table, frozenset((1,)), states).states() == states
     with pytest.raises(TooManyStates):
-        spelling.block(table, 2, frozenset((1,)), states - 1)
-    assert spelling.block(table, 2, frozenset((1,)), states).states() == states, "it can be used again"
+        spelling.block(table, frozenset((1,)), states - 1)
+    assert spelling.block(table, frozenset((1,)), states).states() == states, "it can be used again"

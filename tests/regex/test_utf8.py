@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from constrained.kernel.byte_trie import SPELLINGS, UTF8, ByteTrie
 from constrained.regex.charset import ANY, Ranges, complement, contains, intersection, normalise, union
 from constrained.regex.partition import partition_of, refine
 from constrained.regex.unicode import ASCII_WORD, python_digits, python_word
-from constrained.regex.utf8 import ByteTrie
 
 EDGES = [0, 0x41, 0x7F, 0x80, 0xBF, 0xC0, 0x7FF, 0x800, 0xFFF, 0x1000, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x3FFFF,
          0x40000, 0x10FFFF]
@@ -18,11 +19,14 @@ SETS = st.lists(st.lists(st.tuples(st.sampled_from(EDGES), st.sampled_from(EDGES
                          max_size=3).map(normalise), max_size=4)  # fmt: skip
 
 
-def spelled(trie: ByteTrie, data: bytes) -> int | None:
+Node = tuple[tuple[int, int, int], ...]
+
+
+def spelled(nodes: list[Node], data: bytes) -> int | None:
     """The class at the end of the path ``data``; None if there is none."""
-    node = trie.root
+    node = len(nodes) - 1
     for index, byte in enumerate(data):
-        child = next((child for low, high, child in trie.nodes[node] if low <= byte <= high), None)
+        child = next((child for low, high, child in nodes[node] if low <= byte <= high), None)
         if child is None or (child < 0) != (index == len(data) - 1):
             return None
         node = child
@@ -43,39 +47,54 @@ def test_partition(sets: list[Ranges]) -> None:
 @given(SETS)
 def test_trie_spells_each_code_point_once(sets: list[Ranges]) -> None:
     classes = partition_of(sets).classes
-    trie = ByteTrie(classes)
+    nodes = ByteTrie(classes, UTF8).nodes()
     for edge in EDGES:
         for code in (edge - 1, edge, edge + 1):
             if 0 <= code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF:
-                found = spelled(trie, chr(code).encode())
+                found = spelled(nodes, chr(code).encode())
                 assert found is not None and contains(classes[found], code)
 
 
 def test_trie_of_large_classes() -> None:
     classes = partition_of([python_word(), python_digits(), ASCII_WORD]).classes
-    trie = ByteTrie(classes)
+    nodes = ByteTrie(classes, UTF8).nodes()
     codes = [*range(0x3000), *random.Random(0).sample(range(0x3000, 0x110000), 20_000)]
     for code in codes:
         if not 0xD800 <= code <= 0xDFFF:
-            found = spelled(trie, chr(code).encode())
+            found = spelled(nodes, chr(code).encode())
             assert found is not None and contains(classes[found], code)
 
 
 def test_trie_has_no_other_paths() -> None:
-    trie = ByteTrie((((0x61, 0x61),), complement(((0x61, 0x61),))))
+    nodes = ByteTrie((((0x61, 0x61),), complement(((0x61, 0x61),))), UTF8).nodes()
     ill_formed = [b"\x80", b"\xbf", b"\xc0\x80", b"\xc1\xbf", b"\xe0\x80\x80", b"\xe0\x9f\xbf", b"\xed\xa0\x80",
                   b"\xed\xbf\xbf", b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80", b"\xff", b"\xc3\x28"]
-    assert [spelled(trie, data) for data in ill_formed] == [None] * len(ill_formed)
+    assert [spelled(nodes, data) for data in ill_formed] == [None] * len(ill_formed)
     total = 0
-    stack = [(trie.root, 1)]
+    stack = [(len(nodes) - 1, 1)]
     while stack:  # count all paths
         node, ways = stack.pop()
-        for low, high, child in trie.nodes[node]:
+        for low, high, child in nodes[node]:
             if child < 0:
                 total += ways * (high - low + 1)
             else:
                 stack.append((child, ways * (high - low + 1)))
     assert total == 0x110000 - 0x800
+
+
+@given(SETS)
+def test_what_no_class_has_has_no_path(sets: list[Ranges]) -> None:
+    """Classes need not be all characters."""
+    classes = partition_of(sets).classes[1:]
+    for way in (UTF8, *SPELLINGS.values()):
+        nodes = ByteTrie(classes, way).nodes()
+        for edge in EDGES:
+            for code in (edge - 1, edge, edge + 1):
+                if 0 <= code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF:
+                    text = chr(code) if way == UTF8 else json.dumps(chr(code))[1:-1]
+                    found = spelled(nodes, text.encode())
+                    home = [index for index, ranges in enumerate(classes) if contains(ranges, code)]
+                    assert [found] == (home or [None]), (way, code)
 
 
 def test_refine() -> None:

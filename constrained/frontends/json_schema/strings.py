@@ -120,7 +120,7 @@ class Language:
             else:
                 assert self._opposite is not None
                 found = automata.complement(self._opposite.widest(limits))
-            self._dfa = minimise(found) if len(found.rows) * len(found.classes) <= _MINIMISED else found
+            self._dfa = minimise(found) if found.states * len(found.classes) <= _MINIMISED else found
         return self._dfa
 
     def widest(self, limits: Limits) -> Dfa:
@@ -253,8 +253,7 @@ def _nearer(language: Language, most: int) -> Language:
 
 @lru_cache(maxsize=1024)
 def _is_endless(languages: tuple[Language, ...], limits: Limits) -> bool:
-    dfa = automata.trimmed(_common(languages, limits))
-    return bool(dfa.accepting) and automata.topological_order(dfa) is None
+    return automata.is_endless(automata.trimmed(_common(languages, limits)))
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -411,7 +410,7 @@ class StringShape:
             found = others if found is None else automata.intersection(found, others, limits)
         if found is None:
             return automata.any_text()
-        return minimise(found) if len(found.rows) * len(found.classes) <= _MINIMISED else found
+        return minimise(found) if found.states * len(found.classes) <= _MINIMISED else found
 
     def to_expr(self, policy: TextPolicy, limits: Limits = _DEFAULT_LIMITS) -> Expr:
         """The JSON texts of the members, quotation marks included. ``NOTHING`` where there surely is none.
@@ -551,7 +550,7 @@ def _counted(shape: StringShape, escapes: str, limits: Limits) -> Expr | None:
     dfa = replace(shape, minimum=0, maximum=None, languages=_near(shape.languages, shape.maximum)).dfa(limits)
     if not dfa.accepting:
         return None
-    if top * len(dfa.rows) < _PRODUCT:
+    if top * dfa.states < _PRODUCT:
         both = shape.dfa(limits)
         if not both.accepting:
             return None
@@ -560,7 +559,7 @@ def _counted(shape: StringShape, escapes: str, limits: Limits) -> Expr | None:
         except GrammarLimitError:
             pass  # every state takes a hundred over bytes (\p{L})
     try:
-        return CountedDfa(spelled_dfa(dfa, escapes, limits), len(dfa.rows), shape.minimum, shape.maximum)
+        return CountedDfa(spelled_dfa(dfa, escapes, limits), dfa.states, shape.minimum, shape.maximum)
     except GrammarLimitError:
         return counted_graph(dfa, shape.minimum, shape.maximum, escapes, limits)
 

@@ -11,9 +11,10 @@ from collections.abc import Callable
 
 from constrained.grammar.ir import CharClass, Choice, Expr, Reference, Sequence
 from constrained.kernel.nodes import dfa_of_block
+from constrained.kernel.spelling import Spelling
 from constrained.limits import Limits
 from constrained.regex.dfa import DEAD, Dfa, trimmed
-from constrained.regex.utf8 import ByteTrie
+from constrained.regex.utf8 import utf8_spelling
 
 from .indentation import LINE_FEED, SPACE, TAB, Indentation
 from .lexing import Language, Lexicon, text_expression
@@ -40,7 +41,7 @@ class _Expansion:
         self.openings: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         self.blocks: dict[tuple[object, ...], int] = {}
         self.notes: dict[int, int] = {}
-        self.tries: dict[int, ByteTrie] = {}
+        self.spellings: dict[int, Spelling] = {}
         self.letters: dict[tuple[tuple[int, int], ...], int] = {}
 
     def new_text(self, expression: Expr) -> int:
@@ -153,9 +154,9 @@ class _Expansion:
     def written(self, line: int, dfa: Dfa) -> Expr:
         """The IR of an automaton over a line's classes, whose spelling in bytes is worked out once."""
         number, _ = self.indentation.lines[line - 1]
-        if number not in self.tries:
-            self.tries[number] = ByteTrie(dfa.classes)
-        return dfa_of_block(dfa.to_block(self.tries[number].spelling(), self.limits), dfa.accepting)
+        if number not in self.spellings:
+            self.spellings[number] = utf8_spelling(dfa.classes)
+        return dfa_of_block(dfa.to_block(self.spellings[number], self.limits), dfa.accepting)
 
     def _first(self, line: int, column: int) -> list[tuple[int, int, int]]:
         """The ways to get deeper than ``column``: (text, state of the line, its column)."""
