@@ -25,6 +25,7 @@ __all__ = [
     "GrammarError",
     "GrammarLimitError",
     "GrammarSyntaxError",
+    "NotRegularError",
     "RegexError",
     "SchemaError",
     "StructuralTagError",

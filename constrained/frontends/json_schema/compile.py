@@ -71,30 +71,37 @@ def from_json_schema(
         GrammarLimitError: a budget.
     """
     limits = limits or _DEFAULT_LIMITS
-    if unsupported == "error" and isinstance(schema, _JSON):
+    document: tuple[Any, Dialect, list[tuple[str, str]]] | None = None
+    if unsupported == "error":
         options = (assert_formats, any_whitespace, max_whitespace_cnt, indent, separators, string_escapes,
                    max_number_digits, property_order)
-        found = _FRONT.rules(schema, draft, registry, limits, options, strict_mode)
+        if isinstance(schema, _JSON):
+            found = _FRONT.rules(schema, draft, registry, limits, options, strict_mode)
+        else:
+            document = read_document(schema, draft, registry, limits, unsupported, max_number_digits)
+            found = _TYPE_FRONT.rules(document[0], None, None, limits, options, strict_mode)
         if found is not None:
             return found
-    return build(schema, draft=draft, strict_mode=strict_mode, unsupported=unsupported, assert_formats=assert_formats,
-                 registry=registry, limits=limits, any_whitespace=any_whitespace, max_whitespace_cnt=max_whitespace_cnt,
-                 indent=indent, separators=separators, string_escapes=string_escapes,
+    return build(schema, document=document, draft=draft, strict_mode=strict_mode, unsupported=unsupported,
+                 assert_formats=assert_formats, registry=registry, limits=limits, any_whitespace=any_whitespace,
+                 max_whitespace_cnt=max_whitespace_cnt, indent=indent, separators=separators,
+                 string_escapes=string_escapes,
                  max_number_digits=max_number_digits, property_order=property_order)[0]
 
 
 def build(
     schema: Any, *, draft: str | int | None = None, strict_mode: bool = False, unsupported: str = "error",
     assert_formats: bool | str = True, registry: Any = None, limits: Limits | None = None,
-    emitter: type[Emitter] = Emitter, comparing: bool = True, **spelling: Any,
+    emitter: type[Emitter] = Emitter, comparing: bool = True,
+    document: tuple[Any, Dialect, list[tuple[str, str]]] | None = None, **spelling: Any,
 ) -> tuple[RuleSet, Normaliser]:
     """The rules, and the normaliser with its notes. A type is read by ``constrained.frontends.python_types``.
 
-    ``comparing``: see ``Normaliser``.
+    ``comparing``: see ``Normaliser``. ``document``: what ``read_document`` gave, where it was asked.
     """
     limits = limits or _DEFAULT_LIMITS
-    value, dialect, notes = read_document(schema, draft, registry, limits, unsupported,
-                                          spelling.get("max_number_digits", 400))
+    value, dialect, notes = document or read_document(schema, draft, registry, limits, unsupported,
+                                                      spelling.get("max_number_digits", 400))
     policy = json_policy(spelling, dialect.float_integers)
     normaliser = normalise_schema(value, dialect, limits, unsupported, assert_formats, registry, comparing)
     normaliser.notes.update({(pointer, "relaxed", reason): None for pointer, reason in notes})
@@ -196,3 +203,5 @@ def _no_constant(name: str) -> None:
 
 _decode = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_constant).decode
 _FRONT = Front(read_schema, find_dialect, URIS, way_of)
+_TYPE_FRONT = Front(lambda value, limits: value, lambda draft, value, registry: PYTHON_TYPES, {}, way_of)
+"""Of schemas that ``python_types`` made, which are values of their own dialect."""

@@ -14,7 +14,7 @@ from typing import Any
 from constrained.frontends.json_schema.assertions import APPLIES, kinds_of, own_denotation
 from constrained.frontends.json_schema.counted_patterns import character_rules
 from constrained.frontends.json_schema.denotation import ANYTHING, Denotation
-from constrained.frontends.json_schema.dialects import DIALECTS, Dialect
+from constrained.frontends.json_schema.dialects import DIALECTS, PYTHON_TYPES, Dialect
 from constrained.frontends.json_schema.direct import Writer
 from constrained.frontends.json_schema.direct_document import Way
 from constrained.frontends.json_schema.direct_reading import NoValue
@@ -47,7 +47,7 @@ class Kind:
         emitter = Emitter(self.reader, self.policy, strict=False)
         self.written = written_texts(self.policy, limits)
         self.tables: Tables | None = None
-        if DIALECTS.get(dialect.name) is dialect and emitter.flat:
+        if (DIALECTS.get(dialect.name) is dialect or dialect is PYTHON_TYPES) and emitter.flat:
             spaces = next(iter(emitter.rules.items()), None)
             self.tables = Tables(emitter.space, emitter.comma, emitter.colon, spaces, self.texts,
                                  ANY_STRING.to_key_expr(self.policy, limits), "const" in dialect.keywords,
@@ -160,11 +160,13 @@ class _Emitter(Emitter):
         return super().text_of(shape)
 
     def member(self, name: str, expression: int) -> Expr:
+        if type(name) is not str:  # of several names
+            return super().member(name, expression)
         return self.writer.member_of(name, self.value(expression))
 
     def free_member(self, cells: tuple[Cell, ...], declared: list[str]) -> Expr | None:
         if len(cells) == 1 and cells[0][0] is ANY_STRING and not self.normaliser.is_empty(cells[0][1]):
-            return self.writer.free_of(declared, self.value(cells[0][1]))
+            return self.writer.free_of([str(name) for name in declared], self.value(cells[0][1]))
         return super().free_member(cells, declared)
 
     def key_text(self, names: StringShape) -> Expr:

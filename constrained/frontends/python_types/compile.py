@@ -25,9 +25,9 @@ def from_type(annotation: Any, **options: Any) -> RuleSet:
         UnsatisfiableSchemaError, GrammarLimitError: as ``from_json_schema``.
         ConstrainedError: Pydantic is not installed.
     """
-    from constrained.frontends.json_schema.compile import build
+    from constrained.frontends.json_schema.compile import from_json_schema
 
-    return build(adapter_of(annotation), **options)[0]
+    return from_json_schema(adapter_of(annotation), **options)
 
 
 def type_schema(annotation: Any) -> dict[str, Any]:

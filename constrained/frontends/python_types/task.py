@@ -18,6 +18,7 @@ from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.python_types.finite import finite_values
 from constrained.frontends.python_types.functions import called
 from constrained.frontends.python_types.numbers import MAX_DIGITS
+from constrained.frontends.python_types.plain import is_said, without_givens
 from constrained.limits import Limits
 
 __all__ = ["Core", "Handler", "Task", "Translator"]
@@ -39,16 +40,25 @@ class Task(NamedTuple):
 
     def inner(self, schema: Core) -> Task:
         """What this schema wraps, at the same place."""
-        return self._replace(schema=schema)
+        return Task(schema, self.target, self.pointer, self.config, self.hashable, self.tag)
 
     def same(self, schema: Core, target: Given, *steps: str | int) -> Task:
         """Another schema of the same value."""
-        path = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
-        return self._replace(schema=schema, target=target, pointer=self.pointer + path)
+        return Task(schema, target, self.pointer_to(steps), self.config, self.hashable, self.tag)
 
     def child(self, schema: Core, target: Given, *steps: str | int) -> Task:
         """A schema of a value inside."""
-        return self.same(schema, target, *steps)._replace(tag=None)
+        return Task(schema, target, self.pointer_to(steps), self.config, self.hashable)
+
+    def pointer_to(self, steps: tuple[str | int, ...]) -> str:
+        """The JSON Pointer of a place below."""
+        path = self.pointer
+        for step in steps:
+            name = str(step)
+            if "~" in name or "/" in name:
+                name = name.replace("~", "~0").replace("/", "~1")
+            path = f"{path}/{name}"
+        return path
 
 
 class Translator:
@@ -66,7 +76,7 @@ class Translator:
         self.defined: dict[str, Given] = {}
         self.waiting: list[Task] = []
 
-    def run(self, schema: Core, config: Core) -> Given:
+    def run(self, schema: Core, config: Core) -> dict[str, Any]:
         """The schema of a whole type. Raises UnsupportedSchemaError and GrammarLimitError."""
         root = Given()
         self.waiting.append(Task(schema, root, "", config))
@@ -87,7 +97,7 @@ class Translator:
                                         f"at {echo(task.pointer)}: {str(error).split(' (Limits')[0]}") from None
         if self.defined:
             root["$defs"] = self.defined
-        return root
+        return without_givens(root)
 
     # ---- what is not enforced --------------------------------------------------------------------------
 
@@ -115,7 +125,8 @@ class Translator:
         """Write a leaf: words for readers, and what it means."""
         for keyword, value in words.items():
             task.target.setdefault(keyword, value)
-        task.target.denotation = meaning
+        if not is_said(task.target, meaning, self.limits):
+            task.target.denotation = meaning
 
     def never(self, task: Task) -> None:
         """No value at all."""

@@ -1,7 +1,7 @@
 """Types to schemas with exact leaves: Pydantic's core schema, walked once, with a stack of what is left to do.
 
-Every place becomes a ``Given``: containers and unions in the keywords of JSON Schema, which the normaliser combines as
-those of any schema; leaves with their own denotation, since keywords say too little of them.
+Every place becomes a ``Given`` first: containers and unions in the keywords of JSON Schema, which the normaliser combines as
+those of any schema; leaves with their own denotation where keywords say too little of them (``plain``).
 
 What JSON cannot say, or only the running program knows, is refused at its pointer (or left open and noted, with
 ``unsupported`` "warn" or "ignore"). Validators written by users are always noted: their input is what is enforced.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from constrained.frontends.json_schema.given import Given
 from constrained.frontends.python_types import containers, members, scalars, wrappers
 from constrained.frontends.python_types.adapters import adapter_of, config_of, core_schema_of
 from constrained.frontends.python_types.task import Handler, Translator
@@ -24,7 +23,7 @@ HANDLERS: dict[str, Handler] = {**scalars.HANDLERS, **wrappers.HANDLERS, **conta
 
 
 def translated(annotation: Any, limits: Limits, unsupported: str,
-               max_number_digits: int) -> tuple[Given, list[tuple[str, str]]]:
+               max_number_digits: int) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """The schema of a type, and what is not enforced of it, as ``(pointer, reason)``.
 
     Raises UnsupportedSchemaError and GrammarLimitError; ConstrainedError without Pydantic.
