@@ -38,6 +38,7 @@ else:
     from constrained.kernel.value_states import NUMBER, STRING
 
 _BYTES = [bytes((value,)) for value in range(256)]
+_BLANK = [0x09, 0x0A, 0x0D, 0x20]
 
 MANY = cython.declare(cython.int, 4000)  # states of which something is known before all is forgotten
 
@@ -74,6 +75,35 @@ class Closing:
             if b == 0x22 or b == 0x5C or self.below[x]:
                 self.below[trie.parent[x]] = 1
             x -= 1
+
+
+def blank_runs(trie: TokenTrie) -> list:
+    """For 1, 2, ... blanks the trie's nodes that so many lead to and behind which something else comes."""
+    found: list = []
+    level: list = [0]
+    following: list
+    some: list
+    x: cython.int
+    y: cython.int
+    i: cython.int
+    inside: cython.int
+    while level:
+        following = []
+        some = []
+        for x in level:
+            inside = 0
+            for i in range(4):
+                y = trie._child(x, _BLANK[i])
+                if y > 0:
+                    following.append(y)
+                    inside += trie.end[y] - y
+            if trie.end[x] - x - 1 > inside:
+                some.append(x)
+        found.append(some)
+        level = following
+    while found and not found[len(found) - 1]:
+        found.pop()
+    return found[1:]
 
 
 @cython.final

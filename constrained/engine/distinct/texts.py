@@ -11,19 +11,22 @@ from typing import Any
 import numpy as np
 
 from constrained.kernel.token_trie import TokenTrie
-from constrained.kernel.value_walk import Closing
+from constrained.kernel.value_walk import Closing, blank_runs
 from constrained.vocabulary import TokenizerInfo
 
 __all__ = ["BLANKS", "TokenRow", "VocabularyTexts"]
 
-_NEXT = rb',[ \t\n\r]*["\[{\-0-9tfn]'
-_SECOND = re.compile(_NEXT)
+_BEGINS_VALUE = rb'["\[{\-0-9tfn]'
+_NEXT = rb",[ \t\n\r]*" + _BEGINS_VALUE
 _SECOND_BEHIND_QUOTE = re.compile(rb'"[\x00-\xff]*' + _NEXT)
 _SECOND_BEHIND_BRACKET = re.compile(rb"[\[{][\x00-\xff]*" + _NEXT)
 _MEMBER = re.compile(rb'"[\x00-\xff]*"[ \t\n\r]*:[ \t\n\r]*[^ \t\n\r]')
 
 BLANKS = b" \t\n\r"
-_IS_BLANK = np.isin(np.arange(256), list(BLANKS))
+_IS_BLANK = np.array([byte in BLANKS for byte in range(256)])
+_IS_VALUE = np.array([re.match(_BEGINS_VALUE, bytes((byte,))) is not None for byte in range(256)])
+
+Places = np.ndarray[Any, np.dtype[np.int64]]
 
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 
@@ -68,49 +71,55 @@ class VocabularyTexts:
         self.trie = trie
         self.words = (info.vocab_size + 31) // 32
         text = np.frombuffer(info.token_data, dtype=np.uint8)
-        self._offsets = np.asarray(info.token_offsets)
-        second = [i for i in self._holding(text, b",") if _SECOND.search(info.token_bytes(i))]
+        offsets = np.asarray(info.token_offsets)
+        commas = (text == ord(",")).nonzero()[0]
+        homes = np.searchsorted(offsets, commas, side="right") - 1
+        after = _behind_blanks(text, commas, offsets[homes + 1])
+        homes, after = homes[after >= 0], after[after >= 0]
+        second = _distinct(homes[_IS_VALUE[text[after]]])
         self.second = TokenRow(second)
         self.second_behind_quote = TokenRow(
             [i for i in second if _SECOND_BEHIND_QUOTE.search(info.token_bytes(i))])
         self.second_behind_bracket = TokenRow(
             [i for i in second if _SECOND_BEHIND_BRACKET.search(info.token_bytes(i))])
-        self.member = TokenRow(
-            [i for i in self._holding(text, b":") if _MEMBER.search(info.token_bytes(i))])
-        self.behind_blanks = self._find_blanks(text)
+        colons = (text == ord(":")).nonzero()[0]
+        colons = colons[_ends_name(text, colons)]
+        homes = np.searchsorted(offsets, colons, side="right") - 1
+        self.member = TokenRow([i for i in _distinct(homes) if _MEMBER.search(info.token_bytes(i))])
+        self.behind_blanks = blank_runs(trie)
         self.closing = Closing(trie)
-
-    def _find_blanks(self, text: np.ndarray[Any, np.dtype[np.uint8]]) -> list[list[int]]:
-        filled = self._offsets[1:] > self._offsets[:-1]
-        begins, ends = self._offsets[:-1][filled], self._offsets[1:][filled]
-        blank = _IS_BLANK[text[begins]]
-        begins, ends = begins[blank], ends[blank]
-        after = begins + 1  # where each run of blanks ends
-        running = np.arange(len(begins))
-        while len(running):
-            running = running[after[running] < ends[running]]
-            running = running[_IS_BLANK[text[after[running]]]]
-            after[running] += 1
-        begins, after = begins[after < ends], after[after < ends]
-        alone = after - begins == 1  # nearly all
-        runs = {bytes([byte]) for byte in np.unique(text[begins[alone]]).tolist()}
-        runs.update(self.info.token_data[begin:end] for begin, end in
-                    zip(begins[~alone].tolist(), after[~alone].tolist(), strict=True))
-        found: list[list[int]] = [[] for _ in range(max(map(len, runs), default=0))]
-        for run in sorted(runs):
-            node = 0
-            for byte in run:
-                node = self.trie.child(node, byte)
-            found[len(run) - 1].append(node)
-        return found
-
-    def _holding(self, text: np.ndarray[Any, np.dtype[np.uint8]], byte: bytes) -> list[int]:
-        places = (text == byte[0]).nonzero()[0]
-        found = np.unique(np.searchsorted(self._offsets, places, side="right") - 1)
-        return [int(i) for i in found]
 
     def row(self, ids: Any) -> Words:
         """The bits of ``ids``."""
         bits = np.zeros(self.words * 32, dtype=np.uint8)
         bits[ids] = 1
         return np.packbits(bits, bitorder="little").view(np.uint32)
+
+
+def _behind_blanks(text: np.ndarray[Any, np.dtype[np.uint8]], places: Places, ends: Places) -> Places:
+    """Of each place the next one that holds no blank, before its end; -1: there is none."""
+    after = places + 1
+    running = (after < ends).nonzero()[0]
+    while len(running):
+        running = running[_IS_BLANK[text[after[running]]]]
+        after[running] += 1
+        running = running[after[running] < ends[running]]
+    after[after >= ends] = -1
+    return after
+
+
+def _ends_name(text: np.ndarray[Any, np.dtype[np.uint8]], colons: Places) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Behind which of the colons a quotation mark stands, perhaps in another token, with or without blanks between."""
+    before = colons - 1
+    running = np.arange(len(colons))
+    while len(running):
+        running = running[before[running] >= 0]
+        running = running[_IS_BLANK[text[before[running]]]]
+        before[running] -= 1
+    found: np.ndarray[Any, np.dtype[np.bool_]] = (before >= 0) & (text[before] == ord('"'))
+    return found
+
+
+def _distinct(homes: Places) -> list[int]:
+    """Sorted tokens, each once."""
+    return list(dict.fromkeys(homes.tolist()))

@@ -6,28 +6,29 @@ small part: from some exponent on only the factor of the step that is prime to t
 counted by that; below it the last digits matter too.
 
 ``multiple_expression`` gives None where a step or a bound asks for more (many decimals, bounds past 1e16, hundreds
-of remainders at each place of a mantissa); ``multiples`` then does it in general. Cost: 3 us a state, P (the step as a
-whole number) times the digits of the bounds; 1 us a state of numbers longer than those, and without bounds 0.1 us
-(``kernel.digit_blocks``).
+of remainders at each place of a mantissa); ``multiples`` then does it in general. Cost: 0.1 us a state, P (the step as
+a whole number) times the digits of the bounds (``kernel.bounded_digits``, ``kernel.digit_blocks``).
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
 from math import gcd
 
 from constrained.errors import GrammarLimitError
-from constrained.frontends.json_schema.digits import exponents
+from constrained.frontends.json_schema.digits import digits_of, exponents
 from constrained.frontends.json_schema.multiples import EXPONENTS, MANTISSA_DIGITS
 from constrained.frontends.regex import plain_expression
 from constrained.grammar.ir import ByteDfa, CharClass, Choice, Expr, Literal, Repeat, Sequence
+from constrained.kernel.bounded_digits import BoundedDigits
+from constrained.kernel.dfa_tables import TooManyStates
 from constrained.kernel.digit_blocks import magnitude_block, mantissa_block
 from constrained.kernel.nodes import dfa_of_block
 from constrained.limits import Limits
 
 __all__ = ["multiple_expression"]
 
-_POINT = 0x2E
 _DIGIT = CharClass(((0x30, 0x39),))
 _E = CharClass(((0x45, 0x45), (0x65, 0x65)))
 #: A bound past this reaches the numbers that are written with an exponent.
@@ -39,45 +40,6 @@ _MOST = 1 << 22
 _LEAST_EXPONENT, _LAST_EXPONENT = EXPONENTS[1]
 #: Decimals from which a step has multiples among the numbers written with a negative exponent.
 _DECIMALS = -EXPONENTS[0][1]
-
-
-class _Bound:
-    """One bound as digits. A comparison is (digits read, -1 | 0 | 1), or after the point only that."""
-
-    def __init__(self, number: Decimal) -> None:
-        _, digits, exponent = number.as_tuple()
-        assert isinstance(exponent, int)
-        text = "".join(map(str, digits)) + "0" * exponent
-        if exponent < 0:
-            text = text.rjust(-exponent + 1, "0")
-            text, self.tail = text[:exponent], text[exponent:].rstrip("0")
-        else:
-            self.tail = ""
-        self.whole = text.lstrip("0") or "0"
-
-    def digit(self, read: int, order: int, digit: int) -> tuple[int, int]:
-        """The comparison of whole parts after one more digit."""
-        if read >= len(self.whole):
-            return len(self.whole) + 1, 1
-        if order == 0:
-            own = ord(self.whole[read]) - 0x30
-            order = (digit > own) - (digit < own)
-        return read + 1, order
-
-    def settled(self, read: int, order: int) -> int:
-        """How the whole parts compare at their end."""
-        return -1 if read < len(self.whole) else 1 if read > len(self.whole) else order
-
-    def after(self, order: int, place: int, digit: int) -> int:
-        """The comparison after a digit behind the point."""
-        if order:
-            return order
-        own = ord(self.tail[place]) - 0x30 if place < len(self.tail) else 0
-        return (digit > own) - (digit < own)
-
-    def finished(self, order: int, places: int) -> int:
-        """How the numbers compare with so many places written."""
-        return -1 if order == 0 and places < len(self.tail) else order
 
 
 def multiple_expression(step: Decimal, low: Decimal | None, low_open: bool, high: Decimal | None, high_open: bool,
@@ -114,148 +76,40 @@ def multiple_expression(step: Decimal, low: Decimal | None, low_open: bool, high
         return Sequence((Repeat(Literal(b"-"), 0, 1), Choice((magnitude, *scientific))))
     if high is None or high > 0 or (high == 0 and not high_open):
         positive = low is None or low < 0
-        options.append(_Magnitudes(size, scale, None if positive else low, low_open and not positive, high, high_open,
-                                   fractions, limits).run())
+        options.append(_magnitudes(size, scale, None if positive else low, low_open and not positive, high, high_open,
+                                   fractions, limits))
         if high is None:
             options += scientific
     if low is None or low < 0 or (low == 0 and not low_open):
         negative = high is None or high > 0
-        magnitude = _Magnitudes(size, scale, None if negative or high is None else high.copy_abs(),
+        magnitude = _magnitudes(size, scale, None if negative or high is None else high.copy_abs(),
                                 high_open and not negative, None if low is None else low.copy_abs(), low_open,
-                                fractions, limits).run()
+                                fractions, limits)
         parts = (magnitude, *scientific) if low is None else (magnitude,)
         options.append(Sequence((Literal(b"-"), Choice(parts))))
     return Choice(tuple(options))
 
 
-#: (kind, remainder, then the comparisons: digits and order for each bound; behind the point order, order, places, 0).
-_State = tuple[int, int, int, int, int, int]
-_START, _WHOLE, _ZERO, _TAIL = range(4)
+def _magnitudes(size: int, scale: int, low: Decimal | None, low_open: bool, high: Decimal | None, high_open: bool,
+                fractions: bool, limits: Limits) -> ByteDfa:
+    """Unsigned texts without exponent between two bounds."""
+    try:
+        return dfa_of_block(*BoundedDigits(size, scale, fractions, _bound(low), low_open, _bound(high), high_open,
+                                           min(limits.max_dfa_states + 1, 1 << 27)).run())
+    except TooManyStates:
+        raise _too_many(limits) from None
 
 
-class _Magnitudes:
-    """Unsigned texts without exponent."""
-
-    def __init__(self, size: int, scale: int, low: Decimal | None, low_open: bool, high: Decimal | None,
-                 high_open: bool, fractions: bool, limits: Limits) -> None:
-        self.size, self.scale, self.fractions, self.limits = size, scale, fractions, limits
-        self.low_open, self.high_open = low_open, high_open
-        self.low = None if low is None else _Bound(low)
-        self.high = None if high is None else _Bound(high)
-        #: From this place on all further ones are alike.
-        self.last_place = max(1, scale, *(len(bound.tail) for bound in (self.low, self.high) if bound is not None))
-        #: Where whole numbers that are longer than the bounds begin: a state for each remainder, in order.
-        self.long = -1
-        self.order: list[_State] = [(_START, 0, 0, 0, 0, 0)]
-        self.number: dict[_State, int] = {self.order[0]: 0}
-
-    def place(self, state: _State) -> int:
-        if state[0] == _WHOLE and self.high is None and (self.low is None or state[2] > len(self.low.whole)):
-            if self.long < 0:  # nothing more is compared
-                self.long = len(self.order)
-                self.order += [(_WHOLE, remainder, *state[2:]) for remainder in range(self.size)]
-                self.check()
-            return self.long + state[1]
-        found = self.number.get(state)
-        if found is None:
-            found = self.number[state] = len(self.order)
-            self.order.append(state)
-            self.check()
-        return found
-
-    def check(self) -> None:
-        if len(self.order) > self.limits.max_dfa_states + 1:
-            raise _too_many(self.limits)
-
-    def run(self) -> ByteDfa:
-        rows: list[tuple[tuple[int, int, int], ...]] = []
-        accepting: list[int] = []
-        for index, state in enumerate(self.order):
-            if self.long >= 0 and self.long <= index < self.long + self.size:
-                if index == self.long:
-                    self.longer(rows, accepting)
-                continue
-            targets = self.tail_targets(state) if state[0] == _TAIL else self.whole_targets(state)
-            row = [(0x30 + digit, 0x30 + digit, self.place(target)) for digit, target in targets]
-            if state[0] in (_WHOLE, _ZERO):
-                _, remainder, low_read, low_order, high_read, high_order = state
-                low_now = self.low.settled(low_read, low_order) if self.low is not None else 0
-                high_now = self.high.settled(high_read, high_order) if self.high is not None else 0
-                if self.has_point(remainder):
-                    row.insert(0, (_POINT, _POINT, self.place((_TAIL, remainder, low_now, high_now, 0, 0))))
-                if self.accepts(remainder, low_now, high_now, 0):
-                    accepting.append(index)
-            elif state[0] == _TAIL and state[4] and self.accepts(*state[1:5]):
-                accepting.append(index)
-            rows.append(tuple(row))
-        return ByteDfa(tuple(rows), frozenset(accepting))
-
-    def has_point(self, remainder: int) -> bool:
-        """Whether a fraction may follow: where no digit of it counts, only after a multiple."""
-        return self.scale > 0 or (self.fractions and remainder == 0)
-
-    def longer(self, rows: list[tuple[tuple[int, int, int], ...]], accepting: list[int]) -> None:
-        """The states from ``self.long`` on, all at once."""
-        size, long = self.size, self.long
-        numbers = list(range(long, long + size)) * (10 // size + 2)
-        # By the first of ten remainders in a row: the edges of the ten digits.
-        digits = list(zip(*[[(0x30 + digit, 0x30 + digit, number) for number in numbers[digit:digit + size]]
-                            for digit in range(10)], strict=True))
-        above = 0 if self.low is None else 1
-        for remainder in range(size):
-            row = digits[remainder * 10 % size]
-            if self.has_point(remainder):
-                row = ((_POINT, _POINT, self.place((_TAIL, remainder, above, 0, 0, 0))), *row)
-            if self.accepts(remainder, above, 0, 0):
-                accepting.append(long + remainder)
-            rows.append(row)
-
-    def whole_targets(self, state: _State) -> list[tuple[int, _State]]:
-        kind, remainder, low_read, low_order, high_read, high_order = state
-        found: list[tuple[int, _State]] = []
-        if kind == _ZERO:
-            return found
-        for digit in range(10):
-            low = self.low.digit(low_read, low_order, digit) if self.low is not None else (0, 0)
-            high = self.high.digit(high_read, high_order, digit) if self.high is not None else (0, 0)
-            if self.high is not None and high[0] > len(self.high.whole):
-                continue  # longer than any number that is small enough
-            zero = kind == _START and digit == 0
-            found.append((digit, (_ZERO if zero else _WHOLE, (remainder * 10 + digit) % self.size, *low, *high)))
-        return found
-
-    def tail_targets(self, state: _State) -> list[tuple[int, _State]]:
-        _, remainder, low_order, high_order, places, _ = state
-        found: list[tuple[int, _State]] = []
-        for digit in range(10):
-            after = remainder
-            if places < self.scale:
-                after = (remainder * 10 + digit) % self.size
-            elif digit:
-                break  # more places than the step has hold zeros only
-            if after and places + 1 >= self.scale:
-                continue  # nothing makes up for it any more
-            low = self.low.after(low_order, places, digit) if self.low is not None else 0
-            high = self.high.after(high_order, places, digit) if self.high is not None else 0
-            found.append((digit, (_TAIL, after, low, high, min(places + 1, self.last_place), 0)))
-        return found
-
-    def accepts(self, remainder: int, low: int, high: int, places: int) -> bool:
-        if remainder * int(10 ** max(self.scale - places, 0)) % self.size:
-            return False
-        if self.low is not None:
-            low = self.low.finished(low, places)
-            if low < 0 or (low == 0 and self.low_open):
-                return False
-        if self.high is not None:
-            high = self.high.finished(high, places)
-            if high > 0 or (high == 0 and self.high_open):
-                return False
-        return True
+def _bound(number: Decimal | None) -> tuple[bytes, bytes] | tuple[()]:
+    """The digits before and behind the point."""
+    if number is None:
+        return ()
+    whole, tail = digits_of(number)
+    return whole.encode(), tail.encode()
 
 
 def _all_magnitudes(size: int, scale: int, fractions: bool, limits: Limits) -> ByteDfa:
-    """What ``_Magnitudes`` makes without bounds."""
+    """Unsigned texts without exponent."""
     places = max(1, scale) if fractions or scale else 0
     if 2 + size * (places + 2) > limits.max_dfa_states + 1:
         raise _too_many(limits)
@@ -327,5 +181,6 @@ def _fixed_mantissa(unit: int, places: int) -> Expr:
     return dfa_of_block(mantissa_block(moduli, ends), ends)
 
 
+@lru_cache(maxsize=1024)
 def _exponents(first: int, last: int) -> Expr:
     return plain_expression(exponents(first, last))

@@ -1,0 +1,6 @@
+from constrained.kernel.blocks import Block
+
+class BoundedDigits:
+    def __init__(self, size: int, scale: int, fractions: bool, low: tuple[bytes, bytes] | tuple[()], low_open: bool,
+                 high: tuple[bytes, bytes] | tuple[()], high_open: bool, most: int) -> None: ...
+    def run(self) -> tuple[Block, frozenset[int]]: ...
