@@ -168,6 +168,7 @@ class BoundedDigits:
         read: cython.int = self.read[state]
         after: cython.int = read + 1 if read < self.last_read else read
         kind: cython.int
+        rest: cython.int
         if self.has_high and read >= self.high_size:
             return e  # longer than any number that is small enough
         for digit in range(10):
@@ -178,9 +179,8 @@ class BoundedDigits:
             if self.has_high:
                 high = self._compared(self.high_whole, self.high_size, read, self.high[state], digit)
             kind = ZERO if digit == 0 and self.kind[state] == START else WHOLE
-            e = self._edge(block, begin, e, 0x30 + digit, self._place(
-                kind, cython.cast(cython.int, (cython.cast(cython.longlong, self.rest[state]) * 10 + digit) % self.size),
-                after, low, high))
+            rest = cython.cast(cython.int, (cython.cast(cython.longlong, self.rest[state]) * 10 + digit) % self.size)
+            e = self._edge(block, begin, e, 0x30 + digit, self._place(kind, rest, after, low, high))
         return e
 
     @cython.cfunc

@@ -100,8 +100,15 @@ def search_form(root: Node) -> Node:
             count = len(children(node))
             parts = done[len(done) - count :]
             del done[len(done) - count :]
-            done.append(concat(parts) if isinstance(node, Concat) else alternation(parts))
+            done.append(_flat(parts) if isinstance(node, Concat) else alternation(parts))
     return done[0]
+
+
+def _flat(parts: list[Node]) -> Node:
+    """All in order, without sequences inside and what is empty."""
+    if any(isinstance(part, Concat) for part in parts):
+        parts = [item for part in parts for item in (part.items if isinstance(part, Concat) else (part,))]
+    return concat(parts)
 
 
 def _start_first(node: Concat) -> Concat:

@@ -1,8 +1,9 @@
 """The tree of a parsed pattern: what both dialects' parsers make and everything else reads.
 
 Groups leave no node (no construct we accept can see a capture); flags are resolved while parsing: a
-``CharSet`` already holds every case variant, an ``Anchor`` the exact assertion. Nodes are frozen and compared
-by identity; passes over them use explicit stacks, so depth costs memory only.
+``CharSet`` already holds every case variant, an ``Anchor`` the exact assertion. Nodes are compared by identity and not
+changed once they are made, which is not enforced, for speed; passes over them use explicit stacks, so depth costs
+memory only.
 
 Invariants: ``CharSet.ranges`` obey ``charset``; ``Text.chars`` is not empty and free of surrogates;
 ``Repeat`` has ``0 <= minimum <= maximum``.
@@ -20,35 +21,35 @@ __all__ = ["Alternation", "Anchor", "AnchorKind", "Atomic", "CharSet", "Concat",
            "children", "walk"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Text:
     """Exactly these characters, at least one."""
 
     chars: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class CharSet:
     """One character out of ``ranges``; no ranges: nothing matches."""
 
     ranges: Ranges
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Concat:
     """All items in order; no items: the empty text."""
 
     items: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Alternation:
     """One option; the earlier is preferred (only atomic groups can tell)."""
 
     options: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Repeat:
     """``body`` ``minimum`` to ``maximum`` times (None: no end); only atomic groups see that ``lazy`` prefers fewer."""
 
@@ -71,7 +72,7 @@ class AnchorKind(Enum):
     NOT_BOUNDARY_IN_TEXT = "not between a word character and none, in a text that is not empty"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Anchor:
     """A zero-width test. ``chars``: the line terminators or word characters it looks for."""
 
@@ -80,7 +81,7 @@ class Anchor:
     position: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Look:
     """A zero-width test: ``body`` matches from here on (``ahead``) or up to here; ``negative``: it does not."""
 
@@ -90,7 +91,7 @@ class Look:
     position: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Atomic:
     """``body`` by its first match in order of preference, and by no other."""
 
