@@ -1,3 +1,4 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """What the keywords of one schema object assert, each read once and checked as it is read.
 
 ``own_denotation`` is the conjunction of all keywords that look at nothing but the value: type by type, one shape each.
@@ -6,8 +7,10 @@ Which keywords there are is seen in one pass over the schema (``kinds_of``), as 
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
 
 from constrained.errors import (
     GrammarLimitError,
@@ -17,137 +20,169 @@ from constrained.errors import (
     UnsatisfiableGrammarError,
     echo,
 )
-from constrained.frontends.json_schema.arrays import ArrayShape
-from constrained.frontends.json_schema.denotation import ANYTHING, Denotation, conjunction
-from constrained.frontends.json_schema.document import Place
-from constrained.frontends.json_schema.expressions import FALSE, TRUE
+from constrained.frontends.json_schema.denotation import ANYTHING
 from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, PLAIN_INTEGER, NumberShape
-from constrained.frontends.json_schema.objects import ANY_OTHERS, Cell, ObjectShape, disjoint_cells, meet, split_cells
+from constrained.frontends.json_schema.objects import ANY_OTHERS, disjoint_cells, split_cells
 from constrained.frontends.json_schema.reading import count_of, decimal_of, flag_of, mapping_of, names_of
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape, either
 from constrained.limits import LARGEST_REPEAT
 
-if TYPE_CHECKING:
-    from constrained.frontends.json_schema.normalise import Normaliser
+if cython.compiled:
+    from cython.cimports.constrained.frontends.json_schema.arrays import ArrayShape
+    from cython.cimports.constrained.frontends.json_schema.denotation import Denotation, conjunction
+    from cython.cimports.constrained.frontends.json_schema.document import Place
+    from cython.cimports.constrained.frontends.json_schema.objects import ObjectShape, meet
+    from cython.cimports.constrained.frontends.json_schema.places import Places
+else:
+    from constrained.frontends.json_schema.arrays import ArrayShape
+    from constrained.frontends.json_schema.denotation import Denotation, conjunction
+    from constrained.frontends.json_schema.document import Place
+    from constrained.frontends.json_schema.objects import ObjectShape, meet
+    from constrained.frontends.json_schema.places import Places
 
 __all__ = ["APPLIES", "REFERS", "kinds_of", "own_denotation"]
 
 ANNOTATIONS = frozenset(("byte", "binary"))
 """Formats that say how text is meant, not which text is valid: no validator asserts them."""
 
-_ANY_NUMBERS = (ANY_NUMBER,)
-_INTEGERS = (ANY_INTEGER,)
-_PLAIN_INTEGERS = (PLAIN_INTEGER,)
-_ANY_STRINGS = (ANY_STRING,)
-_TYPES = frozenset("null boolean integer number string array object".split())
-_ONE_TYPE = {name: frozenset((name,)) for name in _TYPES}
-FEW_CELLS = 8
+_ANY_NUMBERS: tuple = (ANY_NUMBER,)
+_INTEGERS: tuple = (ANY_INTEGER,)
+_PLAIN_INTEGERS: tuple = (PLAIN_INTEGER,)
+_ANY_STRINGS: tuple = (ANY_STRING,)
+_NULL = cython.declare(cython.int, 1)
+_BOOLEAN = cython.declare(cython.int, 2)
+_INTEGER = cython.declare(cython.int, 4)
+_NUMBER = cython.declare(cython.int, 8)
+_STRING = cython.declare(cython.int, 16)
+_ARRAY = cython.declare(cython.int, 32)
+_OBJECT = cython.declare(cython.int, 64)
+_EVERY = cython.declare(cython.int, 127)
+_TYPES: dict = {"null": 1, "boolean": 2, "integer": 4, "number": 8, "string": 16, "array": 32, "object": 64}
+FEW_CELLS = cython.declare(cython.int, 8)
 """Sets of names that patterns cut out, from which on it is looked whether there are any."""
-_STRING_ONLY = frozenset(("string",))
-_NOTHING_NAMED: frozenset[str] = frozenset()
+_NOTHING_NAMED: frozenset = frozenset()
 
-_NUMERIC, _STRINGS, _OBJECTS, _ARRAYS, _FORMAT, _VALUES = 1, 2, 4, 8, 16, 32
-APPLIES, REFERS = 64, 128
+_NUMERIC = cython.declare(cython.int, 1)
+_STRINGS = cython.declare(cython.int, 2)
+_OBJECTS = cython.declare(cython.int, 4)
+_ARRAYS = cython.declare(cython.int, 8)
+_FORMAT = cython.declare(cython.int, 16)
+_VALUES = cython.declare(cython.int, 32)
+APPLIES = 64
+REFERS = 128
 """Bits of ``kinds_of``: the meaning of other schemas comes in, in place; there is a reference."""
 
-_KINDS: dict[str, int] = {
-    **dict.fromkeys("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split(), _NUMERIC),
-    **dict.fromkeys("minLength maxLength pattern".split(), _STRINGS),
-    "format": _STRINGS | _FORMAT,
+_KINDS: dict = {
+    **dict.fromkeys("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split(), 1),
+    **dict.fromkeys("minLength maxLength pattern".split(), 2),
+    "format": 2 + 16,
     **dict.fromkeys("properties required additionalProperties patternProperties propertyNames minProperties "
-                    "maxProperties dependentRequired".split(), _OBJECTS),
-    **dict.fromkeys("items prefixItems additionalItems minItems maxItems uniqueItems contains".split(), _ARRAYS),
-    "enum": _VALUES, "const": _VALUES,
+                    "maxProperties dependentRequired".split(), 4),
+    **dict.fromkeys("items prefixItems additionalItems minItems maxItems uniqueItems contains".split(), 8),
+    "enum": 32, "const": 32,
     **dict.fromkeys("allOf anyOf oneOf not if dependentSchemas dependencies $dynamicRef $recursiveRef "
-                    "unevaluatedProperties unevaluatedItems".split(), APPLIES),
-    "$ref": REFERS | APPLIES,
+                    "unevaluatedProperties unevaluatedItems".split(), 64),
+    "$ref": 64 + 128,
 }
 
 
-def kinds_of(schema: dict[str, Any]) -> int:
+@cython.ccall
+@cython.exceptval(-1, check=False)
+def kinds_of(schema) -> cython.int:
     """Which kinds of keywords a schema has."""
-    kinds = 0
+    kinds: cython.int = 0
     for keyword in schema:
-        kinds |= _KINDS.get(keyword, 0)
+        found = _KINDS.get(keyword)
+        if found is not None:
+            kinds |= cython.cast(cython.int, found)
     return kinds
 
 
-def own_denotation(normaliser: Normaliser, place: Place, kinds: int) -> Denotation:
+@cython.ccall
+def own_denotation(normaliser: Places, place: Place, kinds: cython.int) -> Denotation:
     """What the assertions of the schema of ``place`` say; ``kinds`` as ``kinds_of`` says."""
-    schema, known = place.schema, place.dialect.keywords
-    types = _types(place, schema)
+    schema = place.schema
+    known: frozenset = place.dialect.keywords
+    types: cython.int = _types(place, schema)
     if normaliser.names_only:
-        types = types & _STRING_ONLY
-    numbers: tuple[NumberShape, ...] = ()
-    if "number" in types:
+        types &= _STRING
+    numbers: tuple = ()
+    if types & _NUMBER:
         numbers = _ANY_NUMBERS
-    elif "integer" in types:
+    elif types & _INTEGER:
         numbers = _INTEGERS if place.dialect.float_integers else _PLAIN_INTEGERS
     if kinds & _NUMERIC:
-        number = _number(place, numbers[0] if numbers else ANY_NUMBER)
-        if numbers:
+        number = _number(place, numbers[0] if len(numbers) > 0 else ANY_NUMBER)
+        if len(numbers) > 0:
             numbers = () if number is None else (number,)
-    if kinds & _FORMAT and numbers and normaliser.assert_formats and isinstance(schema["format"], str):
+    if kinds & _FORMAT and len(numbers) > 0 and normaliser.assert_formats and isinstance(schema["format"], str):
         held = NumberShape.from_format(schema["format"])
         if held is not None:
-            numbers = tuple(both for n in numbers if (both := n.intersect(held)) is not None)
-    strings = _ANY_STRINGS if "string" in types else ()
+            numbers = tuple([both for both in [n.intersect(held) for n in numbers] if both is not None])
+    strings: tuple = _ANY_STRINGS if types & _STRING else ()
     if kinds & _STRINGS:
-        string = _string(normaliser, place, bool(strings))
-        strings = () if string is None or not strings else (string,)
-    arrays: tuple[ArrayShape, ...] = ()
-    objects: tuple[ObjectShape, ...] = ()
-    if "array" in types:
+        string = _string(normaliser, place, len(strings) > 0)
+        strings = () if string is None or len(strings) == 0 else (string,)
+    arrays: tuple = ()
+    objects: tuple = ()
+    if types & _ARRAY:
         if kinds & _ARRAYS:
             array = _array(normaliser, place, schema, known)
             arrays = () if array is None else (array,)
         else:
             arrays = (ArrayShape(evaluated=0),) if normaliser.tracking else ANYTHING.arrays
-    if "object" in types:
+    if types & _OBJECT:
         if kinds & _OBJECTS:
             objects = _object(normaliser, place, schema, known)
         else:
             objects = (ObjectShape(evaluated=(_NOTHING_NAMED, ())),) if normaliser.tracking else ANYTHING.objects
-    if types is _TYPES and numbers is _ANY_NUMBERS and strings is _ANY_STRINGS and (
+    found: Denotation
+    if types == _EVERY and numbers is _ANY_NUMBERS and strings is _ANY_STRINGS and (
             arrays is ANYTHING.arrays and objects is ANYTHING.objects):
         found = ANYTHING
     else:
-        found = Denotation("null" in types, 3 if "boolean" in types else 0, numbers, strings, arrays, objects)
+        found = Denotation((types & _NULL) != 0, 3 if types & _BOOLEAN else 0, numbers, strings, arrays, objects)
     if kinds & _VALUES:
         if "enum" in schema:
             values = schema["enum"]
             if not isinstance(values, list):
                 raise SchemaError("enum must be a list", pointer=f"{place.pointer}/enum")
-            found = conjunction(normaliser.values(values), found, normaliser)
+            found = conjunction(normaliser.values(list(values)), found, normaliser)
         if "const" in schema and "const" in known:
             found = conjunction(normaliser.values([schema["const"]]), found, normaliser)
     return found
 
 
-def _types(place: Place, schema: dict[str, Any]) -> frozenset[str]:
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _types(place: Place, schema) -> cython.int:
     types = schema.get("type")
     if type(types) is str:
-        one = _ONE_TYPE.get(types)
+        one = _TYPES.get(types)
         if one is not None:
             return one
     if types is None:
         if "type" in schema:
             raise SchemaError("type must be a string or a list of strings", pointer=f"{place.pointer}/type")
-        return _TYPES
+        return _EVERY
     if isinstance(types, str):
         types = [types]
     if not isinstance(types, list) or not types:
         raise SchemaError("type must be a string or a list of strings", pointer=f"{place.pointer}/type")
+    found: cython.int = 0
     for name in types:
         if not isinstance(name, str) or name not in _TYPES:
             raise SchemaError(f"unknown type {echo(str(name))}", pointer=f"{place.pointer}/type",
                               hint=f"one of {', '.join(sorted(_TYPES))}")
-    return frozenset(types)
+        found |= cython.cast(cython.int, _TYPES[name])
+    return found
 
 
-def _number(place: Place, number: NumberShape) -> NumberShape | None:
+@cython.cfunc
+def _number(place: Place, number):
+    """The numbers of a shape within the bounds and the multiples that a schema asks for; None: there are none."""
     low, high = decimal_of(place, "minimum"), decimal_of(place, "maximum")
-    bounds: list[tuple[Decimal | None, bool, Decimal | None, bool]]
+    bounds: list
     if place.dialect.exclusive_flags:
         below, above = flag_of(place, "exclusiveMinimum"), flag_of(place, "exclusiveMaximum")
         bounds = [(low, below, None, False)] if low is not None else []
@@ -158,7 +193,7 @@ def _number(place: Place, number: NumberShape) -> NumberShape | None:
         under, over = decimal_of(place, "exclusiveMinimum"), decimal_of(place, "exclusiveMaximum")
         if under is not None or over is not None:
             bounds.append((under, True, over, True))
-    found: NumberShape | None = number
+    found = number
     for lower, lower_open, upper, upper_open in bounds:
         if found is None:
             return None
@@ -172,10 +207,11 @@ def _number(place: Place, number: NumberShape) -> NumberShape | None:
     return found
 
 
-def _string(normaliser: Normaliser, place: Place, wanted: bool) -> StringShape | None:
+@cython.cfunc
+def _string(normaliser: Places, place: Place, wanted: cython.bint):
     schema = place.schema
     least, most = count_of(place, "minLength", normaliser.limits), _bound(normaliser, place, "maxLength")
-    found: StringShape | None = ANY_STRING
+    found = ANY_STRING
     if least or most is not None:
         found = StringShape.of_lengths(least or 0, most)
     if "pattern" in schema:
@@ -184,7 +220,7 @@ def _string(normaliser: Normaliser, place: Place, wanted: bool) -> StringShape |
         if not isinstance(pattern, str):
             raise SchemaError("pattern must be a string", pointer=pointer)
         try:
-            shape: StringShape | None = StringShape.from_pattern(pattern, normaliser.limits)
+            shape = StringShape.from_pattern(pattern, normaliser.limits)
         except UnsatisfiableGrammarError:
             shape = None
         except NotRegularError as error:
@@ -209,80 +245,87 @@ def _string(normaliser: Normaliser, place: Place, wanted: bool) -> StringShape |
     return found
 
 
-def _array(normaliser: Normaliser, place: Place, schema: dict[str, Any], known: frozenset[str]) -> ArrayShape | None:
-    prefix: tuple[int, ...] = ()
-    rest = TRUE
-    seen = 0 if normaliser.tracking else None
+@cython.cfunc
+def _array(normaliser: Places, place: Place, schema, known: frozenset):
+    prefix: tuple = ()
+    rest: cython.int = 1
+    tracking: cython.bint = normaliser.tracking
+    seen = 0 if tracking else None
     items = schema.get("items", True)
     if isinstance(items, list) and place.dialect.items_lists:
-        prefix = tuple(normaliser.under(place, "items", i) for i in range(len(items)))
-        seen = len(prefix) if normaliser.tracking else None
+        prefix = tuple([normaliser.under(place, "items", i) for i in range(len(items))])
+        seen = len(prefix) if tracking else None
         if "additionalItems" in schema:
             rest = normaliser.under(place, "additionalItems")
-            seen = -1 if normaliser.tracking else None
+            seen = -1 if tracking else None
     else:
         if "prefixItems" in schema and "prefixItems" in known:
-            if not isinstance(schema["prefixItems"], list):
+            first = schema["prefixItems"]
+            if not isinstance(first, list):
                 raise SchemaError("prefixItems must be a list", pointer=f"{place.pointer}/prefixItems")
-            prefix = tuple(normaliser.under(place, "prefixItems", i) for i in range(len(schema["prefixItems"])))
-            seen = len(prefix) if normaliser.tracking else None
+            prefix = tuple([normaliser.under(place, "prefixItems", i) for i in range(len(first))])
+            seen = len(prefix) if tracking else None
         if "items" in schema:
             rest = normaliser.under(place, "items")
-            seen = -1 if normaliser.tracking else None
-    contains: tuple[tuple[int, int, int | None, int], ...] = ()
-    also: tuple[int, ...] = ()
+            seen = -1 if tracking else None
+    contains: tuple = ()
+    also: tuple = ()
     if "contains" in schema and "contains" in known:
         few = count_of(place, "minContains", normaliser.limits) if "minContains" in known else None
         many = _bound(normaliser, place, "maxContains") if "maxContains" in known else None
         few = 1 if few is None else few
         if few > 0 or many is not None:
             contains = ((normaliser.under(place, "contains"), few, many, 0),)
-        if normaliser.tracking and place.dialect.name == "2020-12":
+        if tracking and place.dialect.name == "2020-12":
             also = (normaliser.under(place, "contains"),)
-    unique = flag_of(place, "uniqueItems")
-    least, most = 0, None
+    unique = "uniqueItems" in schema and flag_of(place, "uniqueItems")
+    least = 0
+    most = None
     if "minItems" in schema or "maxItems" in schema:
         least = count_of(place, "minItems", normaliser.limits) or 0
         most = _bound(normaliser, place, "maxItems")
-    return ArrayShape(prefix, rest, least, most, contains, unique, seen, also).tidy()
+    shape: ArrayShape = ArrayShape(prefix, rest, least, most, contains, unique, seen, also)
+    return shape.tidy()
 
 
-def _object(normaliser: Normaliser, place: Place, schema: dict[str, Any],
-            known: frozenset[str]) -> tuple[ObjectShape, ...]:
-    properties: dict[str, int] = {}
+@cython.cfunc
+def _object(normaliser: Places, place: Place, schema, known: frozenset) -> tuple:
+    properties: dict = {}
+    rest: cython.int = 1
     if "properties" in schema:
         properties = normaliser.all_under(place, "properties", mapping_of(place, "properties"))
-    said = "additionalProperties" in schema
-    rest = normaliser.under(place, "additionalProperties") if said else TRUE
-    cells: tuple[Cell, ...] = ANY_OTHERS if rest == TRUE else ((ANY_STRING, rest),) if rest != FALSE else ()
-    evaluated_cells: tuple[StringShape, ...] = ()
+    said: cython.bint = "additionalProperties" in schema
+    if said:
+        rest = normaliser.under(place, "additionalProperties")
+    cells: tuple = ANY_OTHERS if rest == 1 else ((ANY_STRING, rest),) if rest != 0 else ()
+    patterns: list = []
     if "patternProperties" in schema and mapping_of(place, "patternProperties"):
-        values = [normaliser.under(place, "patternProperties", pattern) for pattern in schema["patternProperties"]]
+        values: list = [normaliser.under(place, "patternProperties", one) for one in schema["patternProperties"]]
         try:
-            cells, patterns = _pattern_cells(normaliser, place, schema, values, rest)
+            patterns = _patterns(normaliser, place, schema["patternProperties"])
+            cells = _pattern_cells(normaliser, patterns, values, rest)
         except NotRegularError as error:  # any name may be one that it matches
             normaliser.refuse(f"{place.pointer}/patternProperties", *_not_regular(error.pattern, error))
-            cells, patterns, values = ANY_OTHERS, [ANY_STRING], [TRUE]
-        evaluated_cells = tuple(patterns)
+            cells, patterns, values = ANY_OTHERS, [ANY_STRING], [1]
         for name in properties:
-            for names, expression in zip(patterns, values, strict=True):
+            for names, expression in zip(patterns, values):
                 if names.contains(name):
                     properties[name] = normaliser.both(properties[name], expression)
-    required = names_of(place, "required") if "required" in schema else _NOTHING_NAMED
+    required: frozenset = names_of(place, "required") if "required" in schema else _NOTHING_NAMED
     evaluated = None
     if normaliser.tracking:
-        evaluated = (frozenset(properties), (ANY_STRING,) if said else evaluated_cells)
-    least, most = 0, None
+        evaluated = (frozenset(properties), (ANY_STRING,) if said else tuple(patterns))
+    least = 0
+    most = None
     if "minProperties" in schema or "maxProperties" in schema:
         least = count_of(place, "minProperties", normaliser.limits) or 0
         most = _bound(normaliser, place, "maxProperties")
-    shape = ObjectShape(tuple(properties.items()), cells, required, (), least, most, said, evaluated)
-    shapes: tuple[ObjectShape, ...] = () if shape.is_impossible() else (shape,)
+    shape: ObjectShape = ObjectShape(tuple(properties.items()), cells, required, (), least, most, said, evaluated)
+    shapes: tuple = () if shape.is_impossible() else (shape,)
     if "propertyNames" in schema and "propertyNames" in known:
         names_allowed = normaliser.strings_of(normaliser.under(place, "propertyNames"))
-        allowed = split_cells([(names, TRUE) for names in disjoint_cells(names_allowed)], FALSE)
-        named = ObjectShape((), tuple(allowed))
-        shapes = tuple(both for s in shapes for both in meet(s, named, normaliser))
+        allowed = split_cells([(names, 1) for names in disjoint_cells(names_allowed)], 0)
+        shapes = _met(normaliser, shapes, (ObjectShape((), tuple(allowed)),))
     if "dependentRequired" in schema and "dependentRequired" in known:
         for name in mapping_of(place, "dependentRequired"):
             shapes = _dependent(normaliser, shapes, name, ObjectShape(
@@ -290,18 +333,11 @@ def _object(normaliser: Normaliser, place: Place, schema: dict[str, Any],
     return shapes
 
 
-def _not_regular(pattern: str, error: NotRegularError) -> tuple[str, str]:
-    """Why a pattern is not enforced, and what to do."""
-    what = str(error).split("\n", 1)[0]
-    return f"the pattern {echo(pattern)} is no regular language: {what}", error.hint or ""
-
-
-def _pattern_cells(normaliser: Normaliser, place: Place, schema: dict[str, Any], values: list[int],
-                   rest: int) -> tuple[tuple[Cell, ...], list[StringShape]]:
-    """The names by which patterns they match: disjoint cells, and the patterns' own names."""
-    patterns: list[StringShape] = []
-    cells: list[tuple[StringShape, int, bool]] = [(ANY_STRING, TRUE, False)]
-    for pattern in schema["patternProperties"]:
+@cython.cfunc
+def _patterns(normaliser: Places, place: Place, patterns) -> list:
+    """The names of each pattern."""
+    found: list = []
+    for pattern in patterns:
         try:
             names = StringShape.from_pattern(pattern, normaliser.limits)
         except UnsatisfiableGrammarError:
@@ -311,10 +347,23 @@ def _pattern_cells(normaliser: Normaliser, place: Place, schema: dict[str, Any],
         except RegexError as error:
             raise SchemaError(f"the pattern cannot be used: {error}",
                               pointer=f"{place.pointer}/patternProperties") from None
-        patterns.append(names)
+        found.append(names)
+    return found
+
+
+def _not_regular(pattern: str, error: NotRegularError):
+    """Why a pattern is not enforced, and what to do."""
+    what = str(error).split("\n", 1)[0]
+    return f"the pattern {echo(pattern)} is no regular language: {what}", error.hint or ""
+
+
+@cython.cfunc
+def _pattern_cells(normaliser: Places, patterns: list, values: list, rest: cython.int) -> tuple:
+    """The names by which patterns they match: disjoint cells."""
+    cells: list = [(ANY_STRING, 1, False)]
     for names, expression in _joined(patterns, values):
         outside = names.complement()
-        refined: list[tuple[StringShape, int, bool]] = []
+        refined: list = []
         for cell, value, matched in cells:
             inside = cell.intersect(names)
             if inside is not None and len(cells) > FEW_CELLS and inside.is_plainly_empty(normaliser.limits):
@@ -328,15 +377,16 @@ def _pattern_cells(normaliser: Normaliser, place: Place, schema: dict[str, Any],
                     refined.append((left, value, matched))
         cells = refined
         normaliser.spend(len(cells))
-    found = [(names, value if matched else rest) for names, value, matched in cells]
-    return tuple([cell for cell in found if cell[1] != FALSE]), patterns
+    found: list = [(names, value if matched else rest) for names, value, matched in cells]
+    return tuple([cell for cell in found if cell[1] != 0])
 
 
-def _joined(patterns: list[StringShape], values: list[int]) -> list[Cell]:
+@cython.cfunc
+def _joined(patterns: list, values: list) -> list:
     """The patterns with what they ask for; those that ask for the same as one, where that is simple."""
-    found: list[Cell] = []
-    places: dict[int, int] = {}
-    for names, value in zip(patterns, values, strict=True):
+    found: list = []
+    places: dict = {}
+    for names, value in zip(patterns, values):
         place = places.setdefault(value, len(found))
         if place < len(found):
             both = either(found[place][0], names)
@@ -347,16 +397,27 @@ def _joined(patterns: list[StringShape], values: list[int]) -> list[Cell]:
     return found
 
 
-def _dependent(normaliser: Normaliser, shapes: tuple[ObjectShape, ...], name: str,
-               then: ObjectShape) -> tuple[ObjectShape, ...]:
+@cython.cfunc
+def _met(normaliser: Places, shapes: tuple, options: tuple) -> tuple:
+    """What is in one of either."""
+    found: list = []
+    for shape in shapes:
+        for option in options:
+            found.extend(meet(shape, option, normaliser))
+    return tuple(found)
+
+
+@cython.cfunc
+def _dependent(normaliser: Places, shapes: tuple, name, then: ObjectShape) -> tuple:
     """Without ``name``, or with it and with ``then``."""
-    options = (ObjectShape(((name, FALSE),)), *meet(then, ObjectShape(required=frozenset([name])), normaliser))
-    found = tuple(both for s in shapes for option in options for both in meet(s, option, normaliser))
+    options: tuple = (ObjectShape(((name, 0),)), *meet(then, ObjectShape(required=frozenset([name])), normaliser))
+    found: tuple = _met(normaliser, shapes, options)
     normaliser.spend(len(found))
     return found
 
 
-def _bound(normaliser: Normaliser, place: Place, keyword: str) -> int | None:
+@cython.cfunc
+def _bound(normaliser: Places, place: Place, keyword: str):
     """An upper bound. One above the largest ``max_repeat`` is none, since no text gets there, and is noted."""
     try:
         return count_of(place, keyword, normaliser.limits)

@@ -167,18 +167,18 @@ def _written_out(emitter: Emitter, shape: ArrayShape, rest: int, k: int, few: li
             if i:
                 options = [Repeat(Sequence((separator, item_of_rest)), max(shape.minimum - i, 0), more)]
         emitter.rules[known[i, used]] = options[0] if len(options) == 1 else Choice(tuple(options))
-    return emitter.bracketed(b"[", first, b"]", may_be_empty=shape.minimum == 0)
+    return emitter.bracketed(b"[", first, b"]", shape.minimum == 0)
 
 
-def different_members(emitter: Emitter, shape: ObjectShape, members: list[tuple[Expr, bool]], cells: tuple[Cell, ...],
-                      declared: list[str]) -> Expr:
+def different_members(emitter: Emitter, shape: ObjectShape, members: list[Expr], standing: list[int],
+                      cells: tuple[Cell, ...], declared: list[str]) -> Expr:
     """An object in which undeclared members must exist, no two of one name. Raises ``NotEnforced``."""
     normaliser = emitter.normaliser
     if len(shape.exists) > MAX_WITNESSES:
         raise NotEnforced(f"more than {MAX_WITNESSES} undeclared members must exist",
                           "name the properties, or drop some of the negations")
-    required = sum(1 for _, needed in members if needed)
-    room = None if shape.maximum is None else shape.maximum - required
+    n = len(members)
+    room = None if shape.maximum is None else shape.maximum - len(standing)
     free = emitter.free_member(cells, declared)
     options: list[Expr] = []
     for groups in partitions(list(shape.exists)):
@@ -196,15 +196,18 @@ def different_members(emitter: Emitter, shape: ObjectShape, members: list[tuple[
             plays.append(play)
         if len(plays) < len(groups):
             continue
-        least, most = emitter.counts(shape, members, free, len(plays), compared=True)
+        least, most = emitter.counts(shape, n, len(standing), free, len(plays), True)
         if least and not names_suffice(emitter, cells, declared, ENDLESS):
             raise NotEnforced("minProperties counts undeclared members of which there are few names",
                               "declare the properties, or require them by name")
         if emitter.policy.property_order == "any":
-            options.append(emitter.in_any_order([*members, *((play, True) for play in plays)], free, least, most))
+            options.append(emitter.in_any_order([*members, *plays], [*standing, *range(n, n + len(plays))], free, least,
+                                                most))
             continue
         for order in itertools.permutations(plays):
-            stages: list[tuple[Expr | None, bool | None]] = [*members, (free, None)]
+            stages: list[tuple[Expr | None, bool | None]] = [(member, i in standing)
+                                                             for i, member in enumerate(members)]
+            stages.append((free, None))
             for play in order:
                 stages += [(play, True), (free, None)]
             options.append(emitter.in_stages(stages, least, most))

@@ -1,3 +1,4 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """Where references lead.
 
 A schema inside a document is a *place*: the value, its JSON Pointer (for messages) and the *scope* that references
@@ -8,55 +9,71 @@ passed and this document, and retrieves nothing. Nothing here opens a file or a 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
 from constrained.errors import SchemaError, echo
-from constrained.frontends.json_schema.dialects import Dialect, find_dialect
+from constrained.frontends.json_schema.dialects import find_dialect
 
 __all__ = ["Document", "Place", "is_index"]
 
 
-class Place(NamedTuple):
-    """A schema where it stands."""
+@cython.final
+@cython.cclass
+class Place:
+    """A schema where it stands. A value: it is not changed once it is made, which is not enforced, for speed.
 
-    schema: Any
-    pointer: str
-    scope: Any
-    """None for the plain document, else the ``referencing`` resolver to use here."""
-    dialect: Dialect
-    entered: bool = False
-    """Whether ``scope`` already is that of the schema's own id: a reference led here."""
+    ``scope``: None for the plain document, else the ``referencing`` resolver to use here. ``entered``: whether that
+    already is the one of the schema's own id, since a reference led here.
+    """
 
-    def child(self, key: str | int) -> Place:
+    def __init__(self, schema, pointer: str, scope, dialect, entered: cython.bint = False):
+        self.schema = schema
+        self.pointer = pointer
+        self.scope = scope
+        self.dialect = dialect
+        self.entered = entered
+
+    @cython.ccall
+    def child(self, key) -> Place:
         """A sub-schema; the caller knows that ``key`` holds one."""
         return Place(self.schema[key], f"{self.pointer}/{_escape(str(key))}", self.scope, self.dialect)
 
-    def inner(self, key: str, name: str | int) -> Place:
-        """A sub-schema two steps down."""
-        value = self.schema[key][name]
-        return Place(value, f"{self.pointer}/{key}/{_escape(str(name))}", self.scope, self.dialect)
+    @cython.ccall
+    def inner(self, key: str, name) -> Place:
+        """A sub-schema two steps down: under a name or a number of ``key``."""
+        return Place(self.schema[key][name], f"{self.pointer}/{key}/{_escape(str(name))}", self.scope, self.dialect)
 
 
+@cython.final
+@cython.cclass
 class Document:
-    """The root schema and how to follow references from it."""
+    """The root schema and how to follow references from it.
 
-    def __init__(self, root: Any, dialect: Dialect, registry: Any = None, *, nameless: bool = False) -> None:
+    ``plain``: its references are pointers. ``mentioned``: which rare keywords there are.
+    """
+
+    def __init__(self, root, dialect, registry=None, *, nameless: bool = False):
         """``nameless``: it is known that there are no names, and no rare keywords."""
         self.root = root
         self.dialect = dialect
         self.registry = registry
-        named, self.mentioned = False, frozenset[str]()
+        named, self.mentioned = False, frozenset()
         if isinstance(root, dict) and not nameless:
             named, self.mentioned = _survey(root, dialect)
         self.plain = not named
-        self._root_scope: Any = None
+        self.root_scope = None
 
-    def root_place(self) -> Place:
+    def root_place(self):
         """The root as a place."""
-        scope = None if self.plain else self._scope()
+        scope = None if self.plain else self.scope()
         return Place(self.root, "", scope, self.dialect, True)
 
+    @cython.ccall
     def enter(self, place: Place) -> Place:
         """The place with the scope of its own id, if it has one."""
         if place.entered or place.scope is None or not isinstance(place.schema, dict):
@@ -65,16 +82,17 @@ class Document:
         if not isinstance(value, str) or (place.dialect.ref_alone and "$ref" in place.schema):
             return place
         resource = _specification(place.dialect).create_resource(place.schema)
-        return place._replace(scope=place.scope.in_subresource(resource), entered=True)
+        return Place(place.schema, place.pointer, place.scope.in_subresource(resource), place.dialect, True)
 
-    def follow(self, place: Place, ref: str, keyword: str = "$ref") -> Place:
+    @cython.ccall
+    def follow(self, place: Place, ref, keyword: str = "$ref") -> Place:
         """The place a reference leads to. A reference to nothing is a ``SchemaError``."""
         pointer = f"{place.pointer}/{keyword}"
         if not isinstance(ref, str):
             raise SchemaError(f"{keyword} must be a string, not {type(ref).__name__}", pointer=pointer)
         if place.scope is None and (ref == "#" or ref.startswith("#/")):
             return self.walk(ref[1:], pointer, ref)
-        scope = place.scope if place.scope is not None else self._scope()
+        scope = place.scope if place.scope is not None else self.scope()
         try:
             if keyword == "$recursiveRef":
                 from referencing.jsonschema import lookup_recursive_ref
@@ -94,11 +112,17 @@ class Document:
         where = ref[1:] if ref.startswith("#/") else f"{place.pointer}/{keyword}"
         return Place(found.contents, where, found.resolver, dialect, True)
 
-    def walk(self, path: str, pointer: str, ref: str) -> Place:
+    @cython.cfunc
+    def walk(self, path: str, pointer: str, ref) -> Place:
         """The place that a pointer from the root leads to; ``pointer``: where the reference stands, for the error."""
         value = self.root
+        step: str
         for part in path.split("/")[1:]:
-            step = unquote(part).replace("~1", "/").replace("~0", "~")
+            step = part
+            if "%" in step:
+                step = unquote(step)
+            if "~" in step:
+                step = step.replace("~1", "/").replace("~0", "~")
             if isinstance(value, dict) and step in value:
                 value = value[step]
             elif isinstance(value, list) and is_index(step) and int(step) < len(value):
@@ -106,11 +130,12 @@ class Document:
             else:
                 raise SchemaError(f"the reference {echo(ref)} leads nowhere", pointer=pointer,
                                   hint="check the names on the way from the document's root")
-        return Place(value, unquote(path), None, self.dialect)
+        return Place(value, unquote(path) if "%" in path else path, None, self.dialect)
 
-    def _scope(self) -> Any:
+    @cython.cfunc
+    def scope(self):
         """The resolver of the root, with the caller's registry or an empty one that retrieves nothing."""
-        if self._root_scope is None:
+        if self.root_scope is None:
             from referencing import Registry
 
             keyword = self.dialect.id_keyword
@@ -120,11 +145,11 @@ class Document:
             resource = _specification(self.dialect).create_resource(self.root)
             uri = resource.id() or ""
             registry = registry.with_resource(uri, resource)
-            self._root_scope = registry.resolver(uri)
-        return self._root_scope
+            self.root_scope = registry.resolver(uri)
+        return self.root_scope
 
 
-def _specification(dialect: Dialect) -> Any:
+def _specification(dialect):
     from referencing import jsonschema
 
     return {
@@ -137,15 +162,15 @@ _MENTIONED = frozenset(("$dynamicRef", "$recursiveRef", "unevaluatedProperties",
 _LOOKED_FOR = _MENTIONED | {"id", "$id", "$ref", "$schema"}
 
 
-def _survey(root: Any, dialect: Dialect) -> tuple[bool, frozenset[str]]:
+def _survey(root, dialect):
     """Whether any reference could mean something else than a pointer from the root; which rare keywords there are.
 
     An id changes what a pointer begins at, but only for references inside of it (the root's own changes nothing), and
     says that a ``$schema`` counts. Anchors matter where something refers to them.
     """
     refers = elsewhere = ids = inner = drafts = False
-    found: set[str] = set()
-    stack: list[tuple[Any, bool]] = [(root, False)]
+    found: set = set()
+    stack: list = [(root, False)]
     while stack:
         value, inside = stack.pop()
         if type(value) is dict or isinstance(value, dict):
@@ -170,10 +195,12 @@ def _survey(root: Any, dialect: Dialect) -> tuple[bool, frozenset[str]]:
     return elsewhere or inner or (refers and ids and drafts), frozenset(found)
 
 
-def is_index(step: str) -> bool:
+@cython.ccall
+def is_index(step: str) -> cython.bint:
     """Whether a step of a pointer is a place in a list."""
     return len(step) < 19 and step.isascii() and step.isdigit()
 
 
+@cython.cfunc
 def _escape(part: str) -> str:
     return part.replace("~", "~0").replace("/", "~1") if "~" in part or "/" in part else part

@@ -1,3 +1,4 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """Denotations to grammar rules: one rule for each expression that a value position needs.
 
 A value is a choice over types and alternatives. Objects in schema order are automata over members (``Graph``) in which
@@ -11,49 +12,60 @@ Text between tokens follows ``TextPolicy``: bounded whitespace, or exactly the s
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from types import NoneType
-from typing import Any
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
 
 from constrained.errors import GrammarLimitError, echo
-from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.counted_patterns import character_rules
 from constrained.frontends.json_schema.direct_nodes import in_order
 from constrained.frontends.json_schema.distinct_items import different_items, different_members, names_suffice
-from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.finite_values import finite_values
 from constrained.frontends.json_schema.given import Names, all_names
-from constrained.frontends.json_schema.normalise import Normaliser
-from constrained.frontends.json_schema.numbers import ANY_NUMBER, NumberShape
-from constrained.frontends.json_schema.objects import ANY_OBJECT, ANY_OTHERS, Cell, ObjectShape, meet
-from constrained.frontends.json_schema.policy import DEFAULT_WHITESPACE, TextPolicy
+from constrained.frontends.json_schema.numbers import ANY_NUMBER
+from constrained.frontends.json_schema.objects import ANY_OBJECT, ANY_OTHERS, meet
+from constrained.frontends.json_schema.policy import DEFAULT_WHITESPACE
 from constrained.frontends.json_schema.presence import fewer_shapes
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.spelling import json_literal
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 from constrained.frontends.json_schema.witnesses import casts, harmless, members_of, partitions
-from constrained.grammar.ir import (
-    CharClass,
-    Choice,
-    Distinct,
-    Expr,
-    Literal,
-    Reference,
-    Repeat,
-    RuleSet,
-    Sequence,
-    Unordered,
-)
-from constrained.limits import Limits
+from constrained.grammar.ir import Distinct, RuleSet
+from constrained.kernel.nodes import CharClass
+
+if cython.compiled:
+    from cython.cimports.constrained.frontends.json_schema.arrays import ArrayShape
+    from cython.cimports.constrained.frontends.json_schema.denotation import Denotation
+    from cython.cimports.constrained.frontends.json_schema.direct_nodes import mark, reference, sequence
+    from cython.cimports.constrained.frontends.json_schema.document import Place
+    from cython.cimports.constrained.frontends.json_schema.normalise import Normaliser
+    from cython.cimports.constrained.frontends.json_schema.objects import ObjectShape
+    from cython.cimports.constrained.kernel.nodes import Choice, Literal, Reference, Repeat, Sequence, Unordered
+else:
+    from constrained.frontends.json_schema.arrays import ArrayShape
+    from constrained.frontends.json_schema.denotation import Denotation
+    from constrained.frontends.json_schema.direct_nodes import mark, reference, sequence
+    from constrained.frontends.json_schema.document import Place
+    from constrained.frontends.json_schema.normalise import Normaliser
+    from constrained.frontends.json_schema.objects import ObjectShape
+    from constrained.kernel.nodes import Choice, Literal, Reference, Repeat, Sequence, Unordered
 
 __all__ = ["MAX_WRITTEN", "Emitter", "written_texts"]
 
 EMPTY = Literal(b"")
 NOTHING = Choice(())
 SPACE = CharClass(((9, 10), (13, 13), (32, 32)))
-MAX_INDENT_DEPTH = 32
+OBJECTS = cython.declare(cython.int, 1)
+ARRAYS = cython.declare(cython.int, 2)
+STRINGS = cython.declare(cython.int, 3)
+NUMBERS = cython.declare(cython.int, 4)
+"""Kinds of shapes."""
+MAX_INDENT_DEPTH = cython.declare(cython.int, 32)
 """Nesting up to which indentation is written out."""
 
 MAX_ARRAY_STATES = 2_000
@@ -72,57 +84,68 @@ MAX_WRITTEN = 2_000
 
 
 @lru_cache(maxsize=16)
-def written_texts(policy: TextPolicy, limits: Limits) -> dict[Any, Expr]:
+def written_texts(policy, limits):
     """The texts of sets of strings and numbers that were written under this policy."""
-    del policy, limits
     return {}
 
 
+@cython.cfunc
+@cython.inline
+def _one_or(options: list):
+    """Alternatives, or the only one."""
+    return options[0] if len(options) == 1 else Choice(tuple(options))
+
+
+@cython.cclass
 class Emitter:
-    """Writes the rules of one normalised document."""
+    """Writes the rules of one normalised document.
 
-    plain_scalars = True
-    """Whether a value that is one set of strings or numbers is a reference to its texts, without a rule of its own."""
+    ``names``: how expressions are referred to, by (depth and) expression. ``waiting``: ``(expression, depth, name)`` of
+    the rules that are written later. ``renamed``: what makes of the name of such a rule another one, or None.
+    ``plain_scalars``: whether a value that is one set of strings or numbers is a reference to its texts, without a rule
+    of its own.
+    """
 
-    def __init__(self, normaliser: Normaliser, policy: TextPolicy, *, strict: bool) -> None:
+    def __init__(self, normaliser: Normaliser, policy, *, strict: bool):
         self.normaliser = normaliser
         self.policy = policy
         self.strict = strict
-        self.rules: dict[str, Expr] = {}
-        self.names: dict[int | tuple[int, int], Expr] = {}
-        """How expressions are referred to, by (depth and) expression."""
-        self.meanings: dict[tuple[int, int], Reference] = {}  # by identity; the normaliser keeps the denotations alive
+        self.plain_scalars = True
+        self.any_order = policy.property_order == "any"
+        self.rules = {}
+        self.names = {}
+        self.meanings = {}  # by identity; the normaliser keeps the denotations alive
         most = policy.max_whitespace_cnt
         whitespace = "ws" if most == DEFAULT_WHITESPACE else f"ws {'any' if most is None else most}"
         self.taken = {whitespace, "root"}
-        self.waiting: list[tuple[int, int, str]] = []
-        self.keys: dict[str | tuple[str, ...], Expr] = {}
-        self.members: dict[tuple[Any, int, int], Expr] = {}
-        self.free_members: dict[Any, Expr | None] = {}
-        self.brackets: dict[bytes, tuple[Expr, Expr, Expr]] = {}
+        self.waiting = []
+        self.keys = {}
+        self.members = {}
+        self.free_members = {}
+        self.brackets = {}
         self.flat = policy.indent is None or policy.any_whitespace
-        """Whether a value is written alike at every depth."""
         self.texts = written_texts(policy, normaliser.limits)
         if len(self.texts) > MAX_WRITTEN:
             self.texts.clear()
-        self.key_texts: dict[StringShape, Expr] = {}
-        self.listed: dict[StringShape, tuple[str, ...] | None] = {}
-        """All of some names, where they are few."""
-        self.scalars: dict[int, Reference] = {}  # by identity; the rules keep the expressions alive
+        self.key_texts = {}
+        self.listed = {}  # all of some names, where they are few
+        self.scalars = {}  # by identity; the rules keep the expressions alive
+        self.renamed = None
         self.depth = 0
-        space: Expr = EMPTY
-        if policy.any_whitespace:
+        self.spaced = policy.any_whitespace
+        space: object = EMPTY
+        if self.spaced:
             self.rules[whitespace] = Repeat(SPACE, 0, most)
             space = Reference(whitespace)  # parts of one structural tag share rules, and each may have its own
         self.space = space
         item, colon = policy.separators or ((", ", ": ") if policy.indent is None else (",", ": "))
-        self.comma: Expr = Sequence((space, Literal(b","), space)) if policy.any_whitespace else Literal(item.encode())
-        self.colon: Expr = Sequence((space, Literal(b":"), space)) if policy.any_whitespace else Literal(colon.encode())
+        self.comma = Sequence((space, Literal(b","), space)) if self.spaced else Literal(item.encode())
+        self.colon = Sequence((space, Literal(b":"), space)) if self.spaced else Literal(colon.encode())
 
-    def run(self, root: int) -> RuleSet:
+    def run(self, root: int):
         """The rules with ``root`` as their root."""
         self.rules["root"] = self.value(root)
-        done = 0
+        done: cython.Py_ssize_t = 0
         while done < len(self.waiting):
             expression, depth, name = self.waiting[done]
             done += 1
@@ -130,12 +153,15 @@ class Emitter:
             self.rules[name] = self.body(expression)
         return RuleSet(self.rules, "root")
 
-    def value(self, expression: int) -> Expr:
+    @cython.ccall
+    def value(self, expression: cython.int):
         """A value of ``expression``, as a reference to its rule (made later)."""
-        if expression == FALSE:
+        if expression == 0:
             return NOTHING
-        depth = 0 if self.flat else self.depth
-        key = expression if self.flat else (expression, depth)
+        depth: cython.int = 0 if self.flat else self.depth
+        key: object = expression
+        if not self.flat:
+            key = (expression, depth)
         known = self.names.get(key)
         if known is not None:
             return known
@@ -147,151 +173,195 @@ class Emitter:
                     self.names[key] = scalar
                     return scalar
             # what only refers to another schema means the very same
-            known = self.meanings.get((id(meaning), depth))
+            known = self.meanings.get((mark(meaning), depth))
             if known is not None:
                 self.names[key] = known
                 return known
         if depth > MAX_INDENT_DEPTH:
             return NOTHING  # a spelling that ends: deeper values are not written with exact indentation
-        name = self.rule_name(expression, depth)
-        found = self.names[key] = Reference(name)
+        name: str = self.rule_name(expression, depth)
+        found = reference(name)
+        self.names[key] = found
         if meaning is not None:
-            self.meanings[id(meaning), depth] = found
+            self.meanings[(mark(meaning), depth)] = found
         self.waiting.append((expression, depth, name))
         return found
 
-    def plain_scalar(self, expression: int) -> Expr | None:
+    @cython.ccall
+    def plain_scalar(self, expression: cython.int):
         """The texts of an expression, found out before, that is one set of strings or numbers; else None."""
-        d = self.normaliser.denoted.get(expression)
-        if d is None or d.objects or d.arrays or d.booleans or d.null or len(d.strings) + len(d.numbers) != 1:
+        known = self.normaliser.denoted.get(expression)
+        if known is None:
+            return None
+        d: Denotation = known
+        if len(d.objects) > 0 or len(d.arrays) > 0 or d.booleans or d.null or len(d.strings) + len(d.numbers) != 1:
             return None
         try:
-            return self.string(d.strings[0]) if d.strings else self.number(d.numbers[0])
+            return self.string(d.strings[0]) if len(d.strings) > 0 else self.number(d.numbers[0])
         except (NotEnforced, GrammarLimitError):
             return None  # ``body`` says where
 
-    def rule_name(self, expression: int, depth: int) -> str:
-        kind, parts = self.normaliser.expressions.entries[expression]
-        base = "#" + self.normaliser.places[parts].pointer if kind == "place" else f"{kind} {expression}"
-        name = base if len(base) < 80 else f"{base[:60]}... {expression}"
+    @cython.ccall
+    def rule_name(self, expression: cython.int, depth: cython.int) -> str:
+        """The name of an expression's rule, which is taken then."""
+        entry: tuple = self.normaliser.expressions.entries[expression]
+        kind: str = entry[0]
+        base: str = "#" + cython.cast(Place, self.normaliser.places[entry[1]]).pointer if kind == "place" else (
+            f"{kind} {expression}")
+        name: str = base if len(base) < 80 else f"{base[:60]}... {expression}"
         if name in self.taken:  # another dialect's or scope's reading of the same place
             name = f"{name} {expression}.{depth}"
         self.taken.add(name)
-        return name
+        return name if self.renamed is None else self.renamed(name)
 
-    def body(self, expression: int) -> Expr:
+    @cython.ccall
+    def body(self, expression: cython.int):
         """The alternatives of one expression."""
-        d = self.normaliser.denote(expression)
-        options: list[Expr] = []
-        objects = tuple([shape for shape in d.objects if not self.normaliser.no_object(shape)])
-        for shape in fewer_shapes(objects, closed=self.strict, ordered=self.policy.property_order != "any"):
-            options.append(self.exactly(expression, self.object, shape, _looser_objects))
+        normaliser: Normaliser = self.normaliser
+        d: Denotation = normaliser.denote(expression)
+        options: list = []
+        if len(d.objects) > 0:
+            objects: tuple = tuple([shape for shape in d.objects if not normaliser.no_object(shape)])
+            if len(objects) > 3:
+                objects = fewer_shapes(objects, closed=self.strict, ordered=not self.any_order)
+            for shape in objects:
+                options.append(self.exactly(expression, OBJECTS, shape))
         for array in d.arrays:
-            if not self.normaliser.no_array(array):
-                options.append(self.exactly(expression, self.array, array, _looser_arrays))
+            if not normaliser.no_array(array):
+                options.append(self.exactly(expression, ARRAYS, array))
         for string in d.strings:
-            options.append(self.exactly(expression, self.string, string, _looser_strings))
+            options.append(self.exactly(expression, STRINGS, string))
         for number in d.numbers:
-            options.append(self.exactly(expression, self.number, number, _looser_numbers))
+            options.append(self.exactly(expression, NUMBERS, number))
         if d.booleans & 2:
             options.append(TRUE_WORD)
         if d.booleans & 1:
             options.append(FALSE_WORD)
         if d.null:
             options.append(NULL_WORD)
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+        return _one_or(options)
 
-    def scalar(self, kind: str, expr: Expr) -> Expr:
+    @cython.ccall
+    def scalar(self, kind: str, expr):
         """A rule for the spellings of a set of strings or numbers: equal sets give one expression, which is shared."""
         if isinstance(expr, Literal):
             return expr
-        known = self.scalars.get(id(expr))
+        key = mark(expr)
+        known = self.scalars.get(key)
         if known is None:
             name = kind if kind not in self.rules else f"{kind} {len(self.scalars)}"
             self.rules[name] = expr
             self.rules.update(character_rules(expr))
-            known = self.scalars[id(expr)] = Reference(name)
+            known = reference(name)
+            self.scalars[key] = known
         return known
 
-    def exactly(self, expression: int, write: Callable[[Any], Expr], shape: Any,
-                looser: Callable[[Any], Iterator[Any]]) -> Expr:
-        """What ``write`` makes of a shape; what it cannot make is refused at its place, or made of a looser shape."""
+    @cython.cfunc
+    def exactly(self, expression: cython.int, kind: cython.int, shape):
+        """A shape of a kind; what cannot be written is refused at its place, or a looser shape is written."""
         try:
-            return write(shape)
+            return self.of_kind(kind, shape)
         except NotEnforced as refused:
-            keyword = refused.reason.split(" ", 1)[0]
-            self.normaliser.refuse(self.normaliser.pointer(expression, keyword), refused.reason, refused.hint)
+            self.refused(expression, refused)
         except GrammarLimitError as error:
-            if self.normaliser.unsupported == "error":
-                pointer = self.normaliser.pointer(expression)
-                message = str(error).split(" (Limits")[0]
-                raise GrammarLimitError(error.limit, error.value, f"at {echo(pointer)}: {message}") from None
-            self.normaliser.refuse(self.normaliser.pointer(expression), str(error).split("\n")[0], "")
-        for other in looser(shape):
+            self.refused(expression, error)
+        for other in _looser(kind, shape):
             try:
-                return write(other)
+                return self.of_kind(kind, other)
             except (NotEnforced, GrammarLimitError):
                 continue
         return NOTHING
 
-    def string(self, shape: StringShape) -> Expr:
+    @cython.cfunc
+    def of_kind(self, kind: cython.int, shape):
+        if kind == OBJECTS:
+            return self.object(shape)
+        if kind == ARRAYS:
+            return self.array(shape)
+        if kind == STRINGS:
+            return self.string(shape)
+        return self.number(shape)
+
+    def refused(self, expression: int, error: Exception):
+        """Raises for what cannot be written, at its place, or notes it where that is asked for."""
+        normaliser = self.normaliser
+        if isinstance(error, NotEnforced):
+            keyword = error.reason.split(" ", 1)[0]
+            normaliser.refuse(normaliser.pointer(expression, keyword), error.reason, error.hint)
+            return
+        pointer = normaliser.pointer(expression)
+        if normaliser.unsupported == "error":
+            message = str(error).split(" (Limits")[0]
+            raise GrammarLimitError(error.limit, error.value, f"at {echo(pointer)}: {message}") from None
+        normaliser.refuse(pointer, str(error).split("\n")[0], "")
+
+    @cython.ccall
+    def string(self, shape):
         """One alternative of a string."""
         return self.scalar("string", self.text_of(shape))
 
-    def number(self, shape: NumberShape) -> Expr:
+    @cython.ccall
+    def number(self, shape):
         """One alternative of a number."""
         return self.scalar("number", self.text_of(shape))
 
-    def text_of(self, shape: StringShape | NumberShape) -> Expr:
+    @cython.ccall
+    def text_of(self, shape):
         """The texts of a set, kept from one schema to the next."""
         expr = self.texts.get(shape)
         if expr is None:
-            expr = self.texts[shape] = shape.to_expr(self.policy, self.normaliser.limits)
+            expr = shape.to_expr(self.policy, self.normaliser.limits)
+            self.texts[shape] = expr
         return expr
 
     # ---- layout --------------------------------------------------------------------------------------
 
-    def newline(self, depth: int) -> bytes:
+    @cython.cfunc
+    def newline(self, depth: cython.int) -> bytes:
         indent = self.policy.indent
-        if indent is None or self.policy.any_whitespace:
+        if indent is None or self.spaced:
             return b""
         unit = " " * indent if isinstance(indent, int) else indent
         return ("\n" + unit * depth).encode()
 
-    def bracketed(self, left: bytes, inside: Expr | None, right: bytes, *, may_be_empty: bool) -> Expr:
-        """Brackets around what ``inside`` writes, which is never empty."""
+    @cython.ccall
+    def bracketed(self, left: bytes, inside, right: bytes, may_be_empty: cython.bint):
+        """Brackets around what ``inside`` writes, which is never empty; None: it writes nothing."""
         if self.flat:
             return self.flat_brackets(left, inside, right, may_be_empty)
-        options: list[Expr] = []
+        options: list = []
         if inside is not None:
-            opening: Expr = Literal(left + self.newline(self.depth + 1))
-            closing: Expr = Literal(self.newline(self.depth) + right)
+            opening = Literal(left + self.newline(self.depth + 1))
+            closing = Literal(self.newline(self.depth) + right)
             options.append(Sequence((opening, inside, closing)))
         if may_be_empty:
             options.append(Literal(left + right))
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+        return _one_or(options)
 
-    def flat_brackets(self, left: bytes, inside: Expr | None, right: bytes, may_be_empty: bool) -> Expr:
+    @cython.cfunc
+    def flat_brackets(self, left: bytes, inside, right: bytes, may_be_empty: cython.bint):
         known = self.brackets.get(left)
         if known is None:
             first, last = Literal(left), Literal(right)
-            known = self.brackets[left] = first, last, (
-                Sequence((first, self.space, last)) if self.policy.any_whitespace else Literal(left + right))
-        opening, closing, empty = known
+            known = (first, last, Sequence((first, self.space, last)) if self.spaced else Literal(left + right))
+            self.brackets[left] = known
+        opening, closing, empty = cython.cast(tuple, known)
         if inside is None:
             return empty if may_be_empty else NOTHING
-        space = self.space
-        full = Sequence((opening, space, inside, space, closing) if self.policy.any_whitespace
+        full = sequence((opening, self.space, inside, self.space, closing) if self.spaced
                         else (opening, inside, closing))
         return Choice((full, empty)) if may_be_empty else full
 
-    def separator(self) -> Expr:
+    @cython.ccall
+    def separator(self):
+        """What stands between two members or items."""
         if self.flat:
             return self.comma
         line = self.newline(self.depth + 1)
         return Sequence((self.comma, Literal(line))) if line else self.comma
 
-    def inner(self, expression: int) -> Expr:
+    @cython.ccall
+    def inner(self, expression: cython.int):
         """A value one level deeper."""
         if self.flat:
             return self.value(expression)
@@ -301,153 +371,173 @@ class Emitter:
         finally:
             self.depth -= 1
 
-    def key(self, name: str) -> Expr:
+    @cython.ccall
+    def key(self, name):
+        """The name of a member."""
         if type(name) is not Names:
             return json_literal(name)
         names = (name, *name.others)
         known = self.keys.get(names)
         if known is None:
-            known = self.keys[names] = Choice(tuple([json_literal(str(one)) for one in names]))
+            known = Choice(tuple([json_literal(str(one)) for one in names]))
+            self.keys[names] = known
         return known
 
     # ---- objects -------------------------------------------------------------------------------------
 
-    def object(self, shape: ObjectShape) -> Expr:
+    @cython.ccall
+    def object(self, shape: ObjectShape):
         """One alternative of an object."""
-        closed = self.strict and not shape.said
-        if shape.exists and not closed:
+        normaliser: Normaliser = self.normaliser
+        closed: cython.bint = self.strict and not shape.said
+        empty: cython.bint
+        needed: cython.bint
+        if len(shape.exists) > 0 and not closed:
             named = self.few_named(shape)
             if named is not None:
-                return Choice(tuple([self.object(one) for one in named if not self.normaliser.no_object(one)]))
-        required, properties = shape.required, shape.properties
-        members: list[tuple[Expr, bool]] = []
-        is_empty, member, empties = self.normaliser.is_empty, self.member, self.normaliser.empties
-        for name, expression in properties:
-            empty = empties.get(expression)
-            if empty is None:
-                empty = is_empty(expression)
-            if not empty:
-                members.append((member(name, expression), name in required))
-            elif name in required:
-                return NOTHING
-        declared = all_names([name for name, _ in properties])
-        # a name that is only required stands behind the declared ones, with what the cells say about it
-        for name in sorted(required - shape.declared().keys()) if required else ():
-            expression = shape.at_other(name)
-            if closed or expression == FALSE:
-                return NOTHING
+                return Choice(tuple([self.object(one) for one in named if not normaliser.no_object(one)]))
+        required: frozenset = shape.required
+        members: list = []
+        declared: list = []
+        standing: list = []  # the numbers of the members that must be
+        empties: dict = normaliser.empties
+        for said in shape.properties:
+            name, expression = cython.cast(tuple, said)
             declared.append(name)
-            members.append((self.member(name, expression), True))
-        cells = () if closed else shape.others
-        if shape.exists:
-            return self.with_witnesses(shape, members, cells, declared)
-        least, most, compared, standing = 0, None, False, 0
-        bounded = shape.minimum > 0 or shape.maximum is not None
+            known = empties.get(expression)
+            empty = normaliser.looks_empty(expression, 3) if known is None else known
+            needed = len(required) > 0 and name in required
+            if not empty:
+                if needed:
+                    standing.append(len(members))
+                members.append(self.member(name, expression))
+            elif needed:
+                return NOTHING
+        declared = all_names(declared)
+        # a name that is only required stands behind the declared ones, with what the cells say about it
+        if len(standing) < len(required):
+            for name in sorted(required - shape.declared().keys()):
+                other: cython.int = shape.at_other(name)
+                if closed or other == 0:
+                    return NOTHING
+                declared.append(name)
+                standing.append(len(members))
+                members.append(self.member(name, other))
+        cells: tuple = () if closed else shape.others
+        if len(shape.exists) > 0:
+            return self.with_witnesses(shape, members, standing, cells, declared)
+        least = 0
+        most = None
+        compared: cython.bint = False
+        bounded: cython.bint = shape.maximum is not None or shape.minimum > 0
         if bounded:
-            standing = sum(1 for _, needed in members if needed)
             # a free name may be written twice, and counts once: where two or more must stand, names are compared
-            compared = bool(cells) and shape.minimum > standing + 1
+            compared = len(cells) > 0 and shape.minimum > len(standing) + 1
             if compared:
                 cells = self.spelled_out(cells, members, declared)
         free = self.free_member(cells, declared)
         if bounded:
             compared = compared and free is not None
-            if compared and not names_suffice(self, cells, declared, shape.minimum - standing):
+            if compared and not names_suffice(self, cells, declared, shape.minimum - len(standing)):
                 raise NotEnforced("minProperties counts undeclared members of which there are few names",
                                   "declare the properties, or require them by name")
-            least, most = self.counts(shape, members, free, 0, compared=compared)
-        if self.policy.property_order == "any":
-            found = self.in_any_order(members, free, least, most)
+            least, most = self.counts(shape, len(members), len(standing), free, 0, compared)
+        if self.any_order:
+            found = self.in_any_order(members, standing, free, least, most)
         elif least or most is not None:
-            found = self.in_stages([*members, (free, None)], least, most)
+            found = self.in_stages([*_stages(members, standing), (free, None)], least, most)
         else:
-            found = self.in_order(members, free)
+            found = self.in_order(members, standing, free)
         return Distinct(found) if compared else found
 
-    def with_witnesses(self, shape: ObjectShape, members: list[tuple[Expr, bool]], cells: tuple[Cell, ...],
-                       declared: list[str]) -> Expr:
+    def with_witnesses(self, shape: ObjectShape, members: list, standing: list, cells: tuple, declared: list):
         """An object in which undeclared members must exist: see ``witnesses``."""
-        required = sum(1 for _, needed in members if needed)
-        room = None if shape.maximum is None else shape.maximum - required
+        n: cython.Py_ssize_t = len(members)
+        room = None if shape.maximum is None else shape.maximum - len(standing)
         try:
             parted = casts(shape.exists, room, self.normaliser)
         except NotEnforced:
-            return different_members(self, shape, members, cells, declared)
-        if any(harmless(cells, parts, self.normaliser) != cells for parts in parted):
+            return different_members(self, shape, members, standing, cells, declared)
+        bound: list = [harmless(cells, parts, self.normaliser) for parts in parted]
+        if any([safe != cells for safe in bound]):
             try:  # in every order
-                return different_members(self, shape, members, cells, declared)
+                return different_members(self, shape, members, standing, cells, declared)
             except NotEnforced:  # few names: in the orders in which none that must exist is replaced
                 pass
         free = self.free_member(cells, declared)
-        options: list[Expr] = []
-        for parts in parted:
+        options: list = []
+        for parts, behind_all in zip(parted, bound):
             plays = [self.free_member(members_of(part, cells, self.normaliser), declared) for part in parts]
             players = [play for play in plays if play is not None]
             if len(players) < len(parts):
                 continue
-            least, most = self.counts(shape, members, free, len(parts))
-            if self.policy.property_order == "any":
-                safe = self.free_member(harmless(cells, parts, self.normaliser), declared)
-                options.append(self.in_any_order([*members, *((play, True) for play in players)], safe, least, most))
+            least, most = self.counts(shape, n, len(standing), free, len(parts))
+            if self.any_order:
+                safe = self.free_member(behind_all, declared)
+                options.append(self.in_any_order([*members, *players], [*standing, *range(n, n + len(players))], safe,
+                                                 least, most))
             for order in itertools.permutations(range(len(parts))):
                 # whatever comes before may still be replaced; whatever comes behind must not replace
-                stages: list[tuple[Expr | None, bool | None]] = [*members, (free, None)]
+                if self.any_order:
+                    if (n or free is not None) and (most is None or most > len(parts)):
+                        before = Unordered(tuple(members), frozenset(standing), self.separator(), free,
+                                           max(least - len(parts), 1), None if most is None else most - len(parts))
+                        behind = [Sequence((self.separator(), players[part])) for part in order]
+                        options.append(self.bracketed(b"{", Sequence((before, *behind)), b"}", False))
+                    continue
+                stages = [*_stages(members, standing), (free, None)]
                 for k, part in enumerate(order):
                     written = [parts[i] for i in order[: k + 1]]
                     safe = self.free_member(harmless(cells, written, self.normaliser), declared)
                     stages += [(players[part], True), (safe, None)]
-                if self.policy.property_order == "any":
-                    before = Unordered(tuple(m for m, _ in members), frozenset(
-                        i for i, (_, needed) in enumerate(members) if needed), self.separator(), free,
-                        max(least - len(parts), 1), None if most is None else most - len(parts))
-                    if (members or free is not None) and (most is None or most > len(parts)):
-                        behind = [Sequence((self.separator(), players[part])) for part in order]
-                        options.append(self.bracketed(b"{", Sequence((before, *behind)), b"}", may_be_empty=False))
-                else:
-                    options.append(self.in_stages(stages, least, most))
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+                options.append(self.in_stages(stages, least, most))
+        return _one_or(options)
 
-    def member(self, name: str, expression: int) -> Expr:
+    @cython.ccall
+    def member(self, name, expression: cython.int):
         """A member with this name. Equal ones are one node, which is lowered once for all groups in any order."""
         key = (name if type(name) is not Names else (name, *name.others), expression, self.depth)
         known = self.members.get(key)
         if known is None:
-            value = self.names.get(expression) if self.flat else None
-            if value is None:
-                value = self.inner(expression)
-            known = self.members[key] = Sequence((self.key(name), self.colon, value))
+            known = sequence((self.key(name), self.colon, self.inner(expression)))
+            self.members[key] = known
         return known
 
-    def free_member(self, cells: tuple[Cell, ...], declared: list[str]) -> Expr | None:
+    @cython.ccall
+    def free_member(self, cells: tuple, declared: list):
         """A member whose name is not declared."""
-        if not cells:
+        expression: cython.int
+        if len(cells) == 0:
             return None
         out = frozenset(declared)
         key = (None if cells is ANY_OTHERS else cells, out, self.depth)
         if key in self.free_members:
             return self.free_members[key]
-        options: list[Expr] = []
-        for names, expression in cells:
+        options: list = []
+        for names, value in cells:
+            expression = value
             if not self.normaliser.is_empty(expression):
                 left = names.exclude_values(out)
-                options.append(Sequence((self.key_text(left), self.colon, self.inner(expression))))
-        found = None if not options else options[0] if len(options) == 1 else Choice(tuple(options))
+                options.append(sequence((self.key_text(left), self.colon, self.inner(expression))))
+        found = None if len(options) == 0 else _one_or(options)
         self.free_members[key] = found
         return found
 
-    def key_text(self, names: StringShape) -> Expr:
+    @cython.ccall
+    def key_text(self, names):
         """Any of some names."""
         text = self.key_texts.get(names)
         if text is None:
-            text = self.key_texts[names] = names.to_key_expr(self.policy, self.normaliser.limits)
+            text = names.to_key_expr(self.policy, self.normaliser.limits)
+            self.key_texts[names] = text
         return self.scalar("key", text)
 
-    def few_named(self, shape: ObjectShape) -> tuple[ObjectShape, ...] | None:
+    def few_named(self, shape: ObjectShape):
         """A shape in which some member must exist as alternatives in which the members of cells of few names are
         declared; None where no cell has few names."""
         declared = shape.declared()
-        cells: list[Cell] = []
-        members: list[tuple[str, int]] = []
+        cells: list = []
+        members: list = []
         for names, expression in shape.others:
             few = self.few_names(names, declared)
             if few is None or len(members) + len(few) > MAX_NAMES:
@@ -459,7 +549,7 @@ class Emitter:
         return meet(shape.changed(properties=shape.properties + tuple(members), others=tuple(cells)), ANY_OBJECT,
                     self.normaliser)
 
-    def few_names(self, names: StringShape, declared: Collection[str]) -> list[str] | None:
+    def few_names(self, names, declared):
         """All of ``names`` but the declared ones, where they are few."""
         if names in self.listed:
             listed = self.listed[names]
@@ -471,26 +561,25 @@ class Emitter:
             self.listed[names] = listed
         return None if listed is None else [name for name in listed if name not in declared]
 
-    def spelled_out(self, cells: tuple[Cell, ...], members: list[tuple[Expr, bool]],
-                    declared: list[str]) -> tuple[Cell, ...]:
+    def spelled_out(self, cells: tuple, members: list, declared: list):
         """``cells`` without those of few names, which become members that may stand."""
-        left: list[Cell] = []
+        left: list = []
         for names, expression in cells:
             few = self.few_names(names, declared)
             if few is None:
                 left.append((names, expression))
             elif not self.normaliser.is_empty(expression):
-                members += [(self.member(name, expression), False) for name in few]
+                members += [self.member(name, expression) for name in few]
                 declared += few
         return tuple(left)
 
-    def counts(self, shape: ObjectShape, members: list[tuple[Expr, bool]], free: Expr | None,
-               witnesses: int, *, compared: bool = False) -> tuple[int, int | None]:
-        """How many members must and may be written; (0, None) where the rest says it already."""
-        required = sum(1 for _, needed in members if needed) + witnesses
+    def counts(self, shape: ObjectShape, there_are: int, needed: int, free, witnesses: int, compared: bool = False):
+        """How many members must and may be written, of ``there_are`` of which some are needed, and witnesses; (0, None)
+        where the rest says it already."""
+        required = needed + witnesses
         least = shape.minimum if shape.minimum > required else 0
         most = shape.maximum
-        if most is not None and free is None and most >= len(members) + witnesses:
+        if most is not None and free is None and most >= there_are + witnesses:
             most = None
         if least > required + 1 and free is not None and not compared:
             raise NotEnforced(
@@ -498,23 +587,24 @@ class Emitter:
                 "declare the properties, or require them by name")
         return least, most
 
-    def in_any_order(self, members: list[tuple[Expr, bool]], free: Expr | None, least: int, most: int | None) -> Expr:
-        required = frozenset([i for i, (_, needed) in enumerate(members) if needed])
-        items = tuple([member for member, _ in members])
-        group = Unordered(items, required, self.separator(), free, max(least, 1), most)
-        empty = not required and least == 0
-        inside = group if (items or free is not None) and most != 0 else None
-        if inside is None and not empty:
+    @cython.ccall
+    def in_any_order(self, members: list, standing: list, free, least, most):
+        """An object of members in any order, of which those numbered ``standing`` must come, and free ones."""
+        empty: cython.bint = len(standing) == 0 and least == 0
+        inside = None
+        if (len(members) > 0 or free is not None) and (most is None or most != 0):
+            inside = Unordered(tuple(members), frozenset(standing), self.separator(), free, max(least, 1), most)
+        elif not empty:
             return NOTHING
-        return self.bracketed(b"{", inside, b"}", may_be_empty=empty)
+        return self.bracketed(b"{", inside, b"}", empty)
 
-    def in_order(self, members: list[tuple[Expr, bool]], free: Expr | None) -> Expr:
-        """Members in their order, those that need not stand at will; then any number of ``free`` ones."""
-        standing = [number for number, (_, needed) in enumerate(members) if needed]
-        inside, may_be_empty = in_order([member for member, _ in members], standing, free, self.separator())
-        return self.bracketed(b"{", inside, b"}", may_be_empty=may_be_empty)
+    @cython.ccall
+    def in_order(self, members: list, standing: list, free):
+        """The same with members in their order, those that need not stand at will; then any number of ``free`` ones."""
+        inside, may_be_empty = in_order(members, standing, free, self.separator())
+        return self.bracketed(b"{", inside, b"}", may_be_empty)
 
-    def in_stages(self, stages: list[tuple[Expr | None, bool | None]], least: int, most: int | None) -> Expr:
+    def in_stages(self, stages, least, most):
         """In order, with a count: one rule for each (stage, members written).
 
         A stage is ``(member, whether it must stand)``, or ``(member, None)``: any number of such members.
@@ -525,82 +615,82 @@ class Emitter:
                               'property_order="any" has no such bound')
         separator = self.separator()
         prefix = f"members {len(self.rules)}"
-
-        def place(i: int, written: int) -> Expr:
-            return Reference(f"{prefix} {i} {min(written, cap)}")
-
         for i, (member, needed) in enumerate(stages):
             for written in range(cap + 1):
-                options: list[Expr] = []
+                options: list = []
                 if member is not None and (most is None or written < most):
-                    behind = place(i if needed is None else i + 1, written + 1)
+                    behind = _rule_of(prefix, i if needed is None else i + 1, min(written + 1, cap))
                     options.append(Sequence((separator, member, behind) if written else (member, behind)))
                 if not needed:
-                    options.append(place(i + 1, written))
+                    options.append(_rule_of(prefix, i + 1, written))
                 self.rules[f"{prefix} {i} {written}"] = Choice(tuple(options))
         for written in range(cap + 1):
             self.rules[f"{prefix} {len(stages)} {written}"] = EMPTY if written >= max(least, 1) else NOTHING
-        return self.bracketed(b"{", place(0, 0), b"}", may_be_empty=least == 0 and not any(
-            needed for _, needed in stages))
+        return self.bracketed(b"{", _rule_of(prefix, 0, 0), b"}", least == 0 and not any(
+            [needed for _, needed in stages]))
 
     # ---- arrays --------------------------------------------------------------------------------------
 
-    def array(self, shape: ArrayShape) -> Expr:
+    @cython.ccall
+    def array(self, shape: ArrayShape):
         """One alternative of an array."""
         most = shape.maximum
         if shape.unique and not (most is not None and most <= 1):
             return self.different_items(shape)
-        if shape.contains:
-            if not shape.prefix and all(c[1:] == (1, None, 0) for c in shape.contains) and len(shape.contains) <= 3:
+        if len(shape.contains) > 0:
+            if len(shape.prefix) == 0 and len(shape.contains) <= 3 and all(
+                    [c[1:] == (1, None, 0) for c in shape.contains]):
                 return self.some_items(shape)
             return self.counted_array(shape)
-        if most == 0:
-            return self.bracketed(b"[", None, b"]", may_be_empty=True)
+        if most is not None and most == 0:
+            return self.bracketed(b"[", None, b"]", True)
+        i: cython.Py_ssize_t
         separator = self.separator()
-        k = len(shape.prefix)
-        rest = shape.rest if not self.normaliser.is_empty(shape.rest) else FALSE
-        if rest == FALSE and shape.minimum > k:
+        k: cython.Py_ssize_t = len(shape.prefix)
+        minimum: cython.Py_ssize_t = shape.minimum
+        rest: cython.int = shape.rest if not self.normaliser.is_empty(shape.rest) else 0
+        if rest == 0 and minimum > k:
             return NOTHING
-        tail: Expr = EMPTY
-        begin = max(k, 1)
-        if rest != FALSE and (most is None or most > begin):
-            tail = Repeat(Sequence((separator, self.inner(rest))), max(shape.minimum - begin, 0),
+        tail: object = EMPTY
+        begin: cython.Py_ssize_t = k if k > 1 else 1
+        if rest != 0 and (most is None or most > begin):
+            tail = Repeat(sequence((separator, self.inner(rest))), minimum - begin if minimum > begin else 0,
                           None if most is None else most - begin)
         for i in range(k - 1, 0, -1):
-            step = Sequence((separator, self.inner(shape.prefix[i]), tail))
-            tail = step if i < shape.minimum else Repeat(step, 0, 1)
-        first = shape.prefix[0] if k else rest
-        if first == FALSE:
-            return self.bracketed(b"[", None, b"]", may_be_empty=True) if shape.minimum == 0 else NOTHING
-        return self.bracketed(b"[", Sequence((self.inner(first), tail)), b"]", may_be_empty=shape.minimum == 0)
+            step = sequence((separator, self.inner(shape.prefix[i]), tail))
+            tail = step if i < minimum else Repeat(step, 0, 1)
+        first: cython.int = shape.prefix[0] if k > 0 else rest
+        if first == 0:
+            return self.bracketed(b"[", None, b"]", True) if minimum == 0 else NOTHING
+        return self.bracketed(b"[", sequence((self.inner(first), tail)), b"]", minimum == 0)
 
-    def some_items(self, shape: ArrayShape) -> Expr:
+    def some_items(self, shape: ArrayShape):
         """Arrays in which each of some kinds occurs: a group of such items, in any order among any items."""
-        options: list[Expr] = []
+        options: list = []
         for groups in partitions([c[0] for c in shape.contains]):
             if shape.maximum is not None and len(groups) > shape.maximum:
                 continue
-            kinds: list[int] = []
+            kinds: list = []
             for group in groups:
                 item = shape.rest
                 for wanted in group:
                     item = self.normaliser.both(item, wanted)
                 kinds.append(item)
-            if any(self.normaliser.is_empty(item) for item in kinds):
+            if any([self.normaliser.is_empty(item) for item in kinds]):
                 continue
-            items = tuple(self.inner(item) for item in kinds)
+            items = tuple([self.inner(item) for item in kinds])
             group_of_items = Unordered(items, frozenset(range(len(items))), self.separator(), self.inner(shape.rest),
                                        max(shape.minimum, 1), shape.maximum)
-            options.append(self.bracketed(b"[", group_of_items, b"]", may_be_empty=False))
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+            options.append(self.bracketed(b"[", group_of_items, b"]", False))
+        return _one_or(options)
 
-    def counted_array(self, shape: ArrayShape) -> Expr:
+    def counted_array(self, shape: ArrayShape):
         """Arrays with ``contains``: one rule for each (items written, items found of each kind)."""
         contains = shape.contains
         most = shape.maximum
-        items = max(1, shape.minimum, len(shape.prefix), *(c[3] for c in contains)) if most is None else most
+        items = max(1, shape.minimum, len(shape.prefix), *[c[3] for c in contains]) if most is None else most
         tops = [least if most_found is None else max(most_found, least) for _, least, most_found, _ in contains]
-        states = (items + 1)
+        states = items + 1
         for top in tops:
             states *= top + 1
         if states > MAX_ARRAY_STATES or len(contains) > 3:
@@ -609,20 +699,19 @@ class Emitter:
         separator = self.separator()
         prefix = f"items {len(self.rules)}"
         for i in range(items + 1):
-            for found in itertools.product(*(range(top + 1) for top in tops)):
-                options: list[Expr] = []
-                if i and i >= shape.minimum and all(f >= c[1] for f, c in zip(found, contains, strict=True)):
+            for found in itertools.product(*[range(top + 1) for top in tops]):
+                options: list = []
+                if i and i >= shape.minimum and all([f >= c[1] for f, c in zip(found, contains)]):
                     options.append(EMPTY)
                 if most is None or i < most:
                     options.extend(self.next_items(shape, i, found, tops, items, prefix, separator))
                 self.rules[_place(prefix, i, found)] = Choice(tuple(options))
-        return self.bracketed(b"[", Reference(_place(prefix, 0, (0,) * len(tops))), b"]", may_be_empty=(
-            shape.minimum == 0 and all(least == 0 for _, least, _, _ in contains)))
+        return self.bracketed(b"[", Reference(_place(prefix, 0, (0,) * len(tops))), b"]", (
+            shape.minimum == 0 and all([least == 0 for _, least, _, _ in contains])))
 
-    def next_items(self, shape: ArrayShape, i: int, found: tuple[int, ...], tops: list[int], items: int, prefix: str,
-                   separator: Expr) -> list[Expr]:
+    def next_items(self, shape: ArrayShape, i: int, found: tuple, tops: list, items: int, prefix: str, separator):
         """The items that may come next, by which of the wanted kinds they are counted as."""
-        options: list[Expr] = []
+        options: list = []
         for kinds in itertools.product((False, True), repeat=len(tops)):
             item = shape.at(i)
             after = list(found)
@@ -630,68 +719,79 @@ class Emitter:
                 wanted, _, limit, start = shape.contains[n]
                 if i < start:
                     if counted:
-                        item = FALSE
+                        item = 0
                 elif counted:
                     item = self.normaliser.both(item, wanted)
                     if limit is not None and found[n] >= limit:
-                        item = FALSE
+                        item = 0
                     after[n] = min(found[n] + 1, tops[n])
                 elif limit is not None:
                     item = self.normaliser.both(item, self.normaliser.negated(wanted))
-            if item != FALSE and not self.normaliser.is_empty(item):
+            if item != 0 and not self.normaliser.is_empty(item):
                 gap = separator if i else EMPTY
                 target = _place(prefix, min(i + 1, items), tuple(after))
                 options.append(Sequence((gap, self.inner(item), Reference(target))))
         return options
 
-    def different_items(self, shape: ArrayShape) -> Expr:
+    def different_items(self, shape: ArrayShape):
         """``uniqueItems``: of a finite set of values each at most once, in any order; else see ``distinct_items``."""
         values = None if shape.prefix or shape.contains else self.finite(shape.rest)
         if values is None:
             return different_items(self, shape, self.finite)
         items = tuple([self.inner(self.one_of(shape.rest, value)) for value in values])
         if not items or shape.minimum > len(items):
-            return self.bracketed(b"[", None, b"]", may_be_empty=True) if shape.minimum == 0 else NOTHING
+            return self.bracketed(b"[", None, b"]", True) if shape.minimum == 0 else NOTHING
         group = Unordered(items, frozenset(), self.separator(), None, max(shape.minimum, 1), shape.maximum)
-        return self.bracketed(b"[", group, b"]", may_be_empty=shape.minimum == 0)
+        return self.bracketed(b"[", group, b"]", shape.minimum == 0)
 
-    def one_of(self, expression: int, value: Any) -> int:
+    def one_of(self, expression: int, value):
         """A value of an expression, which may say how its numbers are spelled."""
         constant = self.normaliser.constant(value)
         if self.policy.integer_as_float or isinstance(value, (str, bool, NoneType)):
             return constant
         return self.normaliser.both(constant, expression)
 
-    def finite(self, expression: int) -> list[Any] | None:
+    def finite(self, expression: int):
         """All values of an expression, if it is plain that they are few."""
         return finite_values(self.normaliser, expression, MAX_DIFFERENT_ITEMS, strict=self.strict)
 
 
-def _looser_objects(shape: ObjectShape) -> Iterator[ObjectShape]:
-    if shape.exists:
-        yield shape.changed(exists=())
-    yield shape.changed(exists=(), minimum=0)
-    yield shape.changed(exists=(), minimum=0, maximum=None)
+def _looser(kind: int, shape):
+    """Shapes of a kind that hold what ``shape`` holds and more, the closest first."""
+    if kind == 1:
+        if shape.exists:
+            yield shape.changed(exists=())
+        yield shape.changed(exists=(), minimum=0)
+        yield shape.changed(exists=(), minimum=0, maximum=None)
+    elif kind == 2:
+        yield shape.changed(unique=False)
+        yield shape.changed(unique=False, contains=())
+    elif kind == 3:
+        if shape.languages:
+            yield replace(shape, minimum=0, maximum=None, excluded=frozenset())
+            for language in shape.languages:
+                yield StringShape(languages=(language,))
+            yield replace(shape, languages=())
+        yield ANY_STRING
+    else:
+        yield replace(shape, multiple_of=None, not_multiple_of=frozenset())
+        yield ANY_NUMBER
 
 
-def _looser_arrays(shape: ArrayShape) -> Iterator[ArrayShape]:
-    yield shape.changed(unique=False)
-    yield shape.changed(unique=False, contains=())
+@cython.cfunc
+def _stages(members: list, standing: list) -> list:
+    """Members as stages of ``Emitter.in_stages``."""
+    found: list = [(member, False) for member in members]
+    for i in standing:
+        found[i] = (members[i], True)
+    return found
 
 
-def _looser_strings(shape: StringShape) -> Iterator[StringShape]:
-    if shape.languages:
-        yield replace(shape, minimum=0, maximum=None, excluded=frozenset())
-        for language in shape.languages:
-            yield StringShape(languages=(language,))
-        yield replace(shape, languages=())
-    yield ANY_STRING
+@cython.cfunc
+def _rule_of(prefix: str, i: cython.Py_ssize_t, written: cython.Py_ssize_t):
+    return reference(f"{prefix} {i} {written}")
 
 
-def _looser_numbers(shape: NumberShape) -> Iterator[NumberShape]:
-    yield replace(shape, multiple_of=None, not_multiple_of=frozenset())
-    yield ANY_NUMBER
-
-
-def _place(prefix: str, i: int, found: tuple[int, ...]) -> str:
+@cython.cfunc
+def _place(prefix: str, i: cython.Py_ssize_t, found: tuple) -> str:
     return f"{prefix} {i} {' '.join(map(str, found))}"

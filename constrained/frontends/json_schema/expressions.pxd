@@ -3,6 +3,7 @@ cdef class Expressions:
     cdef dict ids
     cdef dict opposites
     cpdef int intern(self, str kind, object parts, object key=*) except -1
+    cpdef int place(self, Py_ssize_t number) except -1
     cpdef int conjunction(self, list parts) except -1
     cpdef int disjunction(self, list parts) except -1
     cpdef int negation(self, int part) except -1
@@ -16,4 +17,6 @@ cdef class Algebra:
     cpdef int both(self, int a, int b) except -1
     cpdef int negated(self, int a) except -1
     cpdef Py_ssize_t spend(self, Py_ssize_t alternatives) except -1
-    cdef int has_none(self, int expression, int depth) except -1
+    cpdef bint is_empty(self, int expression, int depth=*) except -1
+    cdef bint has_none(self, int expression, int depth) except -1
+    cdef bint looks_empty(self, int expression, int depth) except -1

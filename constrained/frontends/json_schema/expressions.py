@@ -45,7 +45,9 @@ class Expressions:
             self.entries.append((kind, parts))
         return known
 
-    def place(self, number):
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def place(self, number: cython.Py_ssize_t) -> cython.int:
         """A new expression: the schema of place ``number``."""
         self.entries.append(("place", number))
         return len(self.entries) - 1
@@ -166,15 +168,23 @@ class Algebra:
             raise GrammarLimitError("max_schema_alternatives", self.most, "the schema combines too many alternatives")
         return self.spent
 
-    def is_empty(self, expression, depth=3):
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def is_empty(self, expression: cython.int, depth: cython.int = 3) -> cython.bint:
         """Whether it is plain that nothing satisfies the expression, looking ``depth`` values deep."""
-        raise NotImplementedError
+        return self.has_none(expression, depth)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def has_none(self, expression: cython.int, depth: cython.int) -> cython.int:
-        """``is_empty``, without a call where it was asked before."""
+    def has_none(self, expression: cython.int, depth: cython.int) -> cython.bint:
+        """The same, for those who call it often."""
         known = self.empties.get(expression)
         if known is None:
-            known = self.is_empty(expression, depth)
+            return self.looks_empty(expression, depth)
         return known is True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def looks_empty(self, expression: cython.int, depth: cython.int) -> cython.bint:
+        """The same for an expression of which it is not known; kept in ``empties`` where it is found out."""
+        raise NotImplementedError

@@ -1,3 +1,4 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """Schemas to denotations: each keyword read once, checked as it is read, and combined type by type.
 
 ``Normaliser.denote(e)`` gives what expression ``e`` denotes, one level deep; the expressions of items and members are
@@ -11,52 +12,67 @@ is left out (a superset) and noted for the coverage report.
 
 from __future__ import annotations
 
-import marshal
-import warnings
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from warnings import warn
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
 
 from constrained.errors import GrammarLimitError, SchemaError, UnsupportedSchemaError, echo
-from constrained.frontends.json_schema.applicators import (
-    APPLICATORS,
-    all_of,
-    unevaluated_items,
-    unevaluated_properties,
-)
-from constrained.frontends.json_schema.arrays import ArrayShape
-from constrained.frontends.json_schema.assertions import APPLIES, REFERS, kinds_of, own_denotation
-from constrained.frontends.json_schema.contents import content_of, leaves
-from constrained.frontends.json_schema.denotation import (
-    ANYTHING,
-    NOTHING,
-    Denotation,
-    conjunction,
-    difference,
-    disjunction,
-    negation,
-    no_array,
-)
+from constrained.frontends.json_schema.applicators import APPLIED
+from constrained.frontends.json_schema.denotation import ANYTHING, NOTHING
 from constrained.frontends.json_schema.dialects import VALIDATION
-from constrained.frontends.json_schema.document import Document, Place
-from constrained.frontends.json_schema.expressions import FALSE, TRUE, Algebra
 from constrained.frontends.json_schema.given import Given
 from constrained.frontends.json_schema.numbers import NumberShape
-from constrained.frontends.json_schema.objects import ObjectShape, no_object
-from constrained.frontends.json_schema.reading import canonical, kind_name
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import StringShape
-from constrained.limits import Limits
+
+if cython.compiled:
+    from cython.cimports.constrained.frontends.json_schema.applicators import (
+        all_of,
+        applied,
+        unevaluated_items,
+        unevaluated_properties,
+    )
+    from cython.cimports.constrained.frontends.json_schema.arrays import ArrayShape
+    from cython.cimports.constrained.frontends.json_schema.assertions import kinds_of, own_denotation
+    from cython.cimports.constrained.frontends.json_schema.denotation import (
+        Denotation,
+        conjunction,
+        difference,
+        disjunction,
+    )
+    from cython.cimports.constrained.frontends.json_schema.denotation import no_array as holds_no_array
+    from cython.cimports.constrained.frontends.json_schema.document import Document, Place
+    from cython.cimports.constrained.frontends.json_schema.objects import ObjectShape
+    from cython.cimports.constrained.frontends.json_schema.objects import no_object as holds_no_object
+    from cython.cimports.constrained.frontends.json_schema.places import Places
+else:
+    from constrained.frontends.json_schema.applicators import all_of, applied, unevaluated_items, unevaluated_properties
+    from constrained.frontends.json_schema.arrays import ArrayShape
+    from constrained.frontends.json_schema.assertions import kinds_of, own_denotation
+    from constrained.frontends.json_schema.denotation import Denotation, conjunction, difference, disjunction
+    from constrained.frontends.json_schema.denotation import no_array as holds_no_array
+    from constrained.frontends.json_schema.document import Document, Place
+    from constrained.frontends.json_schema.objects import ObjectShape
+    from constrained.frontends.json_schema.objects import no_object as holds_no_object
+    from constrained.frontends.json_schema.places import Places
+
+from constrained.frontends.json_schema.denotation import negation  # noqa: E402 - a Python name in both modes
 
 __all__ = ["Normaliser", "Note"]
 
-MAX_CHAIN = 150
+MAX_CHAIN = cython.declare(cython.Py_ssize_t, 150)
 """In-place applicators inside each other, references followed included."""
+MOST_ASKED = cython.declare(cython.Py_ssize_t, 40)
+"""As many are found out when it is asked in their midst whether an expression is empty: beyond, it is not looked."""
+APPLIES = cython.declare(cython.int, 64)
+"""As in ``assertions``; so is ``REFERS``."""
+REFERS = cython.declare(cython.int, 128)
 
-MOST_WRITTEN = 4_000_000
-"""Bytes of schemas that are compared as a whole, for one document."""
-
-Note = tuple[str, str, str]
+Note = tuple
 """``(JSON Pointer, "relaxed" or "annotation", reason)``."""
 
 
@@ -64,187 +80,41 @@ class _Loop(SchemaError):
     """An expression was asked for while it is being found out."""
 
 
-class Normaliser(Algebra):
+@cython.cclass
+class Normaliser(Places):
     """The expressions of one document and what they denote. See the module docstring."""
 
-    def __init__(self, document: Document, limits: Limits, *, unsupported: str = "error",
-                 assert_formats: bool | str = True, comparing: bool = True) -> None:
+    def __init__(self, document: Document, limits, *, unsupported: str = "error", assert_formats=True,
+                 comparing: bool = True):
         """``comparing``: schemas that say the same are one expression, whose place is that of the first."""
-        super().__init__(limits.max_schema_alternatives)
-        self.document = document
-        self.limits = limits
+        Places.__init__(self, document, limits, assert_formats, comparing)
         self.unsupported = unsupported
-        self.assert_formats = assert_formats
-        self.denoted: dict[int, Denotation] = {FALSE: NOTHING, TRUE: ANYTHING}
-        self.places: list[Place] = []
-        self.active: dict[int, None] = {}
-        self.notes: dict[Note, None] = {}
-        self.tracking = not document.mentioned.isdisjoint(("unevaluatedProperties", "unevaluatedItems"))
-        self.dynamic = not document.mentioned.isdisjoint(("$dynamicRef", "$recursiveRef"))
-        self.leaves = leaves(document.dialect, limits.max_repeat)
-        self.alike: dict[Any, int] = {}
-        """Expressions of places by what they say, and by identity."""
-        self.comparing = comparing
-        self.written = 0
-        self.contents: dict[int, Any] = {}
-        """What the places say that are compared, by expression."""
         self.loose = False
         self.asking = 0  # questions being answered of which the answer may be "not plain"
-        self.inexact: set[int] = set()
-        self.names_only = False
-        """Whether only the strings are found out: see ``strings_of``."""
-
-    # ---- expressions of places -----------------------------------------------------------------------
-
-    def at(self, place: Place) -> int:
-        """The expression of a schema where it stands."""
-        key = self._key(place.schema, place)
-        if type(key) is int:
-            return key
-        known = self.alike.get(key)
-        return self._new(place, key) if known is None else known
-
-    def under(self, place: Place, keyword: str, name: str | int | None = None) -> int:
-        """The expression of the schema under a keyword of a place, or under a name of that."""
-        schema = place.schema[keyword] if name is None else place.schema[keyword][name]
-        key = self._key(schema, place)
-        if type(key) is int:
-            return key
-        known = self.alike.get(key)
-        if known is not None:
-            return known
-        return self._new(place.child(keyword) if name is None else place.inner(keyword, name), key)
-
-    def all_under(self, place: Place, keyword: str, schemas: Mapping[str, Any]) -> dict[str, int]:
-        """The expressions of the schemas under the names of a keyword of a place."""
-        found: dict[str, int] = {}
-        alike, dialect, comparing = self.alike, place.dialect.name, self.comparing
-        for name, schema in schemas.items():
-            key: Any
-            if type(schema) is dict and schema and comparing:
-                content = content_of(schema)  # most are small and were read before
-                key = self._other_key(schema, place) if content is None else (dialect, content)
-            else:
-                key = self._key(schema, place)
-            if type(key) is int:
-                found[name] = key
-                continue
-            known = alike.get(key)
-            found[name] = self._new(place.inner(keyword, name), key) if known is None else known
-        return found
-
-    def _key(self, schema: Any, place: Place) -> Any:
-        """What tells a schema read as ``place`` is from others: an expression, (dialect, content), what it is written
-        as, or (identity,)."""
-        if type(schema) is dict:
-            if not schema:
-                return TRUE
-            if self.comparing:
-                content = content_of(schema)
-                if content is not None:  # equal ones are one expression, wherever they stand
-                    return place.dialect.name, content
-        elif type(schema) is bool:
-            return TRUE if schema else FALSE
-        elif isinstance(schema, dict) and not schema:
-            return TRUE
-        return self._other_key(schema, place)
-
-    def _other_key(self, schema: Any, place: Place) -> Any:
-        """The same for a schema that says more than a few simple things."""
-        if place.scope is not None:
-            return None
-        if type(schema) is dict and self.comparing and schema is not self.document.root:
-            known = self.alike.get((id(schema),))
-            return self._written(schema) if known is None else known
-        return (id(schema),)
-
-    def _written(self, schema: dict[str, Any]) -> Any:
-        """A key that equal schemas of a plain document share, whose references mean the same everywhere: its bytes.
-
-        Schemas inside others are written again and again, so that ends at ``MOST_WRITTEN`` bytes. ``marshal`` writes
-        no decimals and nothing that another front end made: those schemas are told apart by identity.
-        """
-        if self.written > MOST_WRITTEN:
-            return (id(schema),)
-        try:
-            found = marshal.dumps(schema, 2)
-        except ValueError:
-            self.written += MOST_WRITTEN // 40  # who knows how much was written before that
-            return (id(schema),)
-        self.written += len(found)
-        known = self.alike.get(found)
-        if known is None:
-            return found
-        self.alike[id(schema),] = known
-        return known
-
-    def _new(self, place: Place, key: Any) -> int:
-        """The expression of a schema that is not known by ``key``; None: its scope says more about what it is."""
-        schema = place.schema
-        if not isinstance(schema, dict):
-            raise SchemaError(f"a schema is an object or a boolean, not {kind_name(schema)}", pointer=place.pointer)
-        if key is None:
-            place = self.document.enter(place)
-            key = (id(schema), tuple(dict.fromkeys(uri for uri, _ in place.scope.dynamic_scope()))
-                   if self.dynamic else None)
-            known = self.alike.get(key)
-            if known is not None:
-                return known
-        found = self.alike[key] = self.expressions.place(len(self.places))
-        self.places.append(place)
-        if type(key) is bytes:
-            self.alike[id(schema),] = found
-        elif len(key) == 2 and place.dialect is self.document.dialect and type(key[0]) is str:
-            leaf = self.leaves.get(key[1])
-            if leaf is not None:
-                self.denoted[found] = leaf
-            else:
-                self.contents[found] = key[1]
-        return found
-
-    def constant(self, value: Any) -> int:
-        """The expression of exactly one value."""
-        return self.expressions.intern("const", value, canonical(value))
 
     # ---- denotations ---------------------------------------------------------------------------------
 
-    def denote(self, expression: int) -> Denotation:
+    @cython.ccall
+    def denote(self, expression: cython.int) -> Denotation:
         """What an expression denotes; kept."""
         known = self.denoted.get(expression)
         if known is not None:
-            if expression in self.inexact:
+            if len(self.inexact) > 0 and expression in self.inexact:
                 self.loose = True
             return known
-        kind, parts = self.expressions.entries[expression]
+        entry: tuple = self.expressions.entries[expression]
         if expression in self.active:
-            pointer = self.places[parts].pointer if kind == "place" else ""
+            pointer = cython.cast(Place, self.places[entry[1]]).pointer if entry[0] == "place" else ""
             raise _Loop("the schema refers to itself without a value in between", pointer=pointer,
                         hint="a reference loop must pass through a property or an item")
         if len(self.active) > MAX_CHAIN:
             raise GrammarLimitError("max_nesting", MAX_CHAIN, "references and combinators are nested too deeply")
         self.active[expression] = None
-        outside, self.loose = self.loose, False
+        outside: cython.bint = self.loose
+        self.loose = False
+        found: Denotation = None
         try:
-            if kind == "place":
-                found = self._place(self.places[parts])
-            elif kind == "const":
-                found = self._constant(parts)
-            elif kind == "and":
-                found = ANYTHING
-                denied = []
-                for part in parts:
-                    inner, negated = self.expressions.entries[part]
-                    if inner == "not":
-                        denied.append(negated)
-                    else:
-                        found = conjunction(found, self.denote(part), self)
-                for part in denied:  # within what the others leave, few alternatives are possible
-                    found = self.without(found, part)
-            elif kind == "or":
-                found = disjunction([self.denote(part) for part in parts], self)
-            else:
-                taken = self.denote(parts)
-                found = ANYTHING if parts in self.inexact else negation(taken, self)
+            found = self.read(entry[0], entry[1])
         except NotEnforced as refused:
             self.refuse(self.pointer(expression), refused.reason, refused.hint)
             found = ANYTHING
@@ -254,12 +124,40 @@ class Normaliser(Algebra):
                 self.inexact.add(expression)
             self.loose = self.loose or outside
         self.denoted[expression] = found
-        if expression in self.contents and expression not in self.inexact and not (
-                found.arrays or found.objects or self.names_only):
+        if len(found.arrays) == 0 and len(found.objects) == 0 and not self.names_only and (
+                expression in self.contents and expression not in self.inexact):
             self.leaves[self.contents[expression]] = found
         return found
 
-    def strings_of(self, expression: int) -> tuple[StringShape, ...]:
+    @cython.cfunc
+    def read(self, kind: str, parts) -> Denotation:
+        """What an expression denotes, of a kind and its parts."""
+        found: Denotation
+        entries: list
+        if kind == "place":
+            return self.of_place(self.places[parts])
+        if kind == "const":
+            return self.of_constant(parts)
+        if kind == "or":
+            return disjunction([self.denote(part) for part in parts], self)
+        if kind == "not":
+            found = self.denote(parts)
+            return ANYTHING if parts in self.inexact else negation(found, self)
+        entries = self.expressions.entries
+        denied: list = []
+        found = ANYTHING
+        for part in parts:
+            entry: tuple = entries[part]
+            if entry[0] == "not":
+                denied.append(entry[1])
+            else:
+                found = conjunction(found, self.denote(part), self)
+        for part in denied:  # within what the others leave, few alternatives are possible
+            found = self.without(found, part)
+        return found
+
+    @cython.ccall
+    def strings_of(self, expression: cython.int) -> tuple:
         """The strings of an expression. What its schema says of members and items is not looked at where that leads
         back to a schema of which they are asked: a name has no names."""
         try:
@@ -267,32 +165,33 @@ class Normaliser(Algebra):
         except _Loop:
             if self.names_only:
                 raise
-        outside = self.denoted, self.active
-        self.denoted, self.active = {FALSE: NOTHING, TRUE: ANYTHING}, {}
+        denoted: dict = self.denoted
+        active: dict = self.active
+        self.denoted, self.active = {0: NOTHING, 1: ANYTHING}, {}
         self.names_only = True
         try:
             return self.denote(expression).strings
         finally:
             self.names_only = False
-            self.denoted, self.active = outside
+            self.denoted, self.active = denoted, active
 
-    def without(self, found: Denotation, expression: int) -> Denotation:
+    @cython.ccall
+    def without(self, found: Denotation, expression: cython.int) -> Denotation:
         """What of ``found`` is not in an expression. Of one that was relaxed to a superset nothing can be taken off."""
-        taken = self.denote(expression)
-        if expression in self.inexact:
+        taken: Denotation = self.denote(expression)
+        if len(self.inexact) > 0 and expression in self.inexact:
             return found
         return difference(found, taken, self)
 
-    def is_empty(self, expression: int, depth: int = 3) -> bool:
-        """Whether it is plain that nothing satisfies the expression, looking ``depth`` values deep."""
-        known = self.empties.get(expression)
-        if known is not None:
-            return known
-        if expression in self.active or depth == 0 or len(self.active) > 40:
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def looks_empty(self, expression: cython.int, depth: cython.int) -> cython.bint:
+        if depth == 0 or len(self.active) > MOST_ASKED or expression in self.active:
             return False
+        found: cython.bint
         self.asking += 1
         try:
-            found = not self._plainly_filled(expression, depth) and self._is_empty(self.denote(expression), depth)
+            found = not self.plainly_filled(expression, depth) and self.holds_nothing(self.denote(expression), depth)
         except (_Loop, NotEnforced):
             return False  # asked in the middle of finding out what this very schema denotes; or not plain at all
         finally:
@@ -300,55 +199,90 @@ class Normaliser(Algebra):
         self.empties[expression] = found
         return found
 
-    def _plainly_filled(self, expression: int, depth: int) -> bool:
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def plainly_filled(self, expression: cython.int, depth: cython.int) -> cython.bint:
         """Whether a type of values is left of which nothing is taken: what is left of the others need not be known."""
-        kind, parts = self.expressions.entries[expression]
-        if kind == "not":
-            given, denied = None, [parts]
-        elif kind == "and":
-            entries = self.expressions.entries
-            denied = [entries[part][1] for part in parts if entries[part][0] == "not"]
-            plain = [part for part in parts if entries[part][0] != "not"]
-            if not denied or len(plain) > 1:
+        entries: list = self.expressions.entries
+        entry: tuple = entries[expression]
+        d: Denotation
+        t: Denotation
+        denied: list
+        plain: cython.int = -1
+        if entry[0] == "not":
+            denied = [entry[1]]
+        elif entry[0] == "and":
+            denied = []
+            for part in entry[1]:
+                inner: tuple = entries[part]
+                if inner[0] == "not":
+                    denied.append(inner[1])
+                elif plain >= 0:
+                    return False
+                else:
+                    plain = part
+            if len(denied) == 0:
                 return False
-            given = plain[0] if plain else None
         else:
             return False
-        d = ANYTHING if given is None else self.denote(given)
-        taken = [self.denote(part) for part in denied]
-        taken = [t for t, part in zip(taken, denied, strict=True) if part not in self.inexact]
-        if d.null and not any(t.null for t in taken):
+        d = ANYTHING if plain < 0 else self.denote(plain)
+        null: cython.bint = False
+        numbers: cython.bint = False
+        strings: cython.bint = False
+        arrays: cython.bint = False
+        objects: cython.bint = False
+        booleans: cython.int = 0
+        for part in denied:
+            t = self.denote(part)
+            if part not in self.inexact:
+                null = null or t.null
+                booleans |= t.booleans
+                numbers = numbers or len(t.numbers) > 0
+                strings = strings or len(t.strings) > 0
+                arrays = arrays or len(t.arrays) > 0
+                objects = objects or len(t.objects) > 0
+        if (d.null and not null) or (len(d.numbers) > 0 and not numbers) or (len(d.strings) > 0 and not strings):
             return True
-        if d.numbers and not any(t.numbers for t in taken):
+        if d.booleans & ~booleans:
             return True
-        if d.strings and not any(t.strings for t in taken):
-            return True
-        left = d.booleans
-        for t in taken:
-            left &= ~t.booleans
-        if left:
-            return True
-        if d.arrays and not any(t.arrays for t in taken) and not all(self.no_array(a, depth) for a in d.arrays):
-            return True
-        return bool(d.objects) and not any(t.objects for t in taken) and not all(
-            self.no_object(o, depth) for o in d.objects)
+        if not arrays:
+            for array in d.arrays:
+                if not holds_no_array(array, self, depth):
+                    return True
+        if not objects:
+            for shape in d.objects:
+                if not holds_no_object(shape, self, depth):
+                    return True
+        return False
 
-    def _is_empty(self, d: Denotation, depth: int) -> bool:
-        if d.null or d.booleans or d.numbers or d.strings:
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def holds_nothing(self, d: Denotation, depth: cython.int) -> cython.bint:
+        """Whether it is plain that there is no value."""
+        if d.null or d.booleans or len(d.numbers) > 0 or len(d.strings) > 0:
             return False
-        if len(d.objects) == 1 and not d.arrays:
-            return self.no_object(d.objects[0], depth)
-        return all(self.no_array(a, depth) for a in d.arrays) and all(self.no_object(o, depth) for o in d.objects)
+        for array in d.arrays:
+            if not holds_no_array(array, self, depth):
+                return False
+        for shape in d.objects:
+            if not holds_no_object(shape, self, depth):
+                return False
+        return True
 
-    def no_object(self, shape: ObjectShape, depth: int = 3) -> bool:
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def no_object(self, shape: ObjectShape, depth: cython.int = 3) -> cython.bint:
         """Whether it is plain that no object fits the shape."""
-        return no_object(shape, self, depth)
+        return holds_no_object(shape, self, depth)
 
-    def no_array(self, shape: ArrayShape, depth: int = 3) -> bool:
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def no_array(self, shape: ArrayShape, depth: cython.int = 3) -> cython.bint:
         """Whether it is plain that no array fits the shape."""
-        return no_array(shape, self, depth)
+        return holds_no_array(shape, self, depth)
 
-    def _constant(self, value: Any) -> Denotation:
+    @cython.cfunc
+    def of_constant(self, value) -> Denotation:
         if value is None:
             return Denotation(True, 0, (), (), (), ())
         if isinstance(value, bool):
@@ -358,20 +292,23 @@ class Normaliser(Algebra):
         if isinstance(value, str):
             return Denotation(False, 0, (), (StringShape.of_values([value]),), (), ())
         if isinstance(value, list):
-            items = tuple(self.constant(item) for item in value)
-            return Denotation(False, 0, (), (), (ArrayShape(items, FALSE, len(items), len(items)),), ())
-        members = tuple((name, self.constant(item)) for name, item in value.items())
+            items = tuple([self.constant(item) for item in value])
+            return Denotation(False, 0, (), (), (ArrayShape(items, 0, len(items), len(items)),), ())
+        members = tuple([(name, self.constant(item)) for name, item in value.items()])
         return Denotation(False, 0, (), (), (), (ObjectShape(members, (), frozenset(value), said=True),))
 
-    def values(self, values: list[Any]) -> Denotation:
+    @cython.ccall
+    def values(self, values: list) -> Denotation:
         """A finite set: numbers and strings as one shape each."""
-        numbers: list[Decimal] = []
-        strings: list[str] = []
-        rest: list[Denotation] = []
-        null = False
-        booleans = 0
+        numbers: list = []
+        strings: list = []
+        rest: list = []
+        null: cython.bint = False
+        booleans: cython.int = 0
         for value in values:
-            if value is None:
+            if type(value) is str:
+                strings.append(value)
+            elif value is None:
                 null = True
             elif isinstance(value, bool):
                 booleans |= 2 if value else 1
@@ -380,42 +317,46 @@ class Normaliser(Algebra):
             elif isinstance(value, str):
                 strings.append(value)
             else:
-                rest.append(self._constant(value))
-        found = Denotation(null, booleans, (NumberShape.of_values(numbers),) if numbers else (),
-                           (StringShape.of_values(strings),) if strings else (), (), ())
-        return disjunction([found, *rest], self) if rest else found
+                rest.append(self.of_constant(value))
+        found: Denotation = Denotation(
+            null, booleans, (NumberShape.of_values(numbers),) if len(numbers) > 0 else (),
+            (StringShape.of_values(strings),) if len(strings) > 0 else (), (), ())
+        return disjunction([found, *rest], self) if len(rest) > 0 else found
 
-    def _place(self, place: Place) -> Denotation:
+    @cython.cfunc
+    def of_place(self, place: Place) -> Denotation:
         """The conjunction of what every keyword of a schema says."""
         schema = place.schema
+        found: Denotation
+        kinds: cython.int
         if type(schema) is Given and schema.denotation is not None:
             return schema.denotation
         dialect = place.dialect
         kinds = kinds_of(schema)
         ref = schema.get("$ref") if kinds & REFERS else None
-        if ref is not None and (dialect.ref_alone or len(schema) == 1):
-            return self.denote(self._end_of_references(place, ref))
-        known = dialect.keywords
+        if ref is not None and (len(schema) == 1 or dialect.ref_alone):
+            return self.denote(self.end_of_references(place, ref))
+        known: frozenset = dialect.keywords
         if "type" not in known:  # a dialect of one's own without the validation vocabulary
             schema = {key: value for key, value in schema.items() if key not in VALIDATION}
-            place = place._replace(schema=schema)
+            place = Place(schema, place.pointer, place.scope, dialect, place.entered)
             kinds = kinds_of(schema)
         found = own_denotation(self, place, kinds)
         if not kinds & APPLIES:
             return found
         if ref is not None:
             found = conjunction(found, self.denote(self.at(self.document.follow(place, ref))), self)
-        if found.objects and "allOf" in schema and _comes_first(schema, "allOf", "properties"):
+        if len(found.objects) > 0 and "allOf" in schema and _comes_first(schema, "allOf", "properties"):
             # the order of members is that of the text
             found = conjunction(all_of(self, place, schema["allOf"], ANYTHING), found, self)
         dynamic = dialect.dynamic
         if dynamic and dynamic in schema:
             target = self.document.follow(place, schema[dynamic], dynamic)
             found = conjunction(found, self.denote(self.at(target)), self)
-        for keyword, apply in APPLICATORS.items():
+        for keyword in APPLIED:
             if keyword in schema and (keyword in known or keyword == "dependencies"):
                 try:
-                    found = apply(self, place, schema[keyword], found)
+                    found = applied(self, place, keyword, found)
                 except NotEnforced as refused:
                     self.refuse(f"{place.pointer}/{keyword}", refused.reason, refused.hint)
                 if found.is_nothing():
@@ -427,9 +368,11 @@ class Normaliser(Algebra):
                 found = unevaluated_items(self, place, found)
         return found
 
-    def _end_of_references(self, place: Place, ref: Any) -> int:
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def end_of_references(self, place: Place, ref) -> cython.int:
         """Where a chain of references that say nothing else ends."""
-        seen: set[int] = set()
+        seen: set = set()
         while True:
             place = self.document.enter(self.document.follow(place, ref))
             schema = place.schema
@@ -442,11 +385,12 @@ class Normaliser(Algebra):
             seen.add(id(schema))
             ref = schema["$ref"]
 
-    def pointer(self, expression: int, keyword: str = "") -> str:
+    def pointer(self, expression: cython.int, keyword: str = ""):
         """Where an expression stands: of a combination, where its first place does, or the first with ``keyword``."""
-        first: str | None = None
-        entries = self.expressions.entries
-        stack = [expression]
+        first = None
+        place: Place
+        entries: list = self.expressions.entries
+        stack: list = [expression]
         while stack:
             kind, parts = entries[stack.pop()]
             if kind == "place":
@@ -462,22 +406,23 @@ class Normaliser(Algebra):
 
     # ---- refusing ------------------------------------------------------------------------------------
 
+    @cython.ccall
     def relaxed(self, place: Place, keyword: str, reason: str, instead: Denotation) -> Denotation:
         """Refuse a keyword, or use ``instead``, a superset, where that is asked for."""
         self.refuse(f"{place.pointer}/{keyword}", reason)
         return instead
 
-    def unknown_format(self, pointer: str, name: str) -> None:
+    def unknown_format(self, pointer: str, name: str):
         """Note (and warn of) an annotation; refuse it where only known formats are wanted."""
         reason = f"the format {echo(name)} is not known"
         if self.assert_formats == "strict":
             self.refuse(pointer, reason, "leave it out, or let it be an annotation with assert_formats=True")
             return
         if self.unsupported == "warn" and (pointer, "annotation", reason) not in self.notes:
-            warnings.warn(f"at {pointer}: {reason}: not enforced", stacklevel=2)
+            warn(f"at {pointer}: {reason}: not enforced", stacklevel=2)
         self.notes[pointer, "annotation", reason] = None
 
-    def refuse(self, pointer: str, reason: str, hint: str = "") -> None:
+    def refuse(self, pointer: str, reason: str, hint: str = ""):
         """Raise ``UnsupportedSchemaError``, or note (and warn) with ``unsupported`` "ignore" ("warn")."""
         if self.asking:  # perhaps it need not be known
             raise NotEnforced(reason, hint)
@@ -485,10 +430,18 @@ class Normaliser(Algebra):
             raise UnsupportedSchemaError(f"{reason}: not enforced exactly", pointer=pointer, hint=hint or "simplify it",
                                          option='unsupported="warn" leaves it out')
         if self.unsupported == "warn":
-            warnings.warn(f"at {pointer}: {reason}: not enforced", stacklevel=2)
+            warn(f"at {pointer}: {reason}: not enforced", stacklevel=2)
         self.notes[pointer, "relaxed", reason] = None
         self.loose = True
 
 
-def _comes_first(schema: dict[str, Any], one: str, other: str) -> bool:
-    return other in schema and next(key for key in schema if key in (one, other)) == one
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _comes_first(schema, one: str, other: str) -> cython.bint:
+    """Whether both keywords stand, ``one`` before ``other``."""
+    for key in schema:
+        if key == one:
+            return other in schema
+        if key == other:
+            return False
+    return False

@@ -137,12 +137,7 @@ class Contents:
         emitter.rules = self.rules
         emitter.taken = set()
         emitter.scalars, emitter.keys = first.scalars, first.keys
-        named = emitter.rule_name
-
-        def rule_name(expression: int, depth: int) -> str:
-            return self.name(prefix + named(expression, depth))
-
-        emitter.rule_name = rule_name  # type: ignore[method-assign]
+        emitter.renamed = lambda name: self.name(prefix + name)
         expr = emitter.value(root)
         done = 0
         while done < len(emitter.waiting):

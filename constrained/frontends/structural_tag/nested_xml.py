@@ -12,6 +12,7 @@ string is said by the schema alone, as it is for flat XML (``xml_values``).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from constrained.frontends.json_schema.arrays import ANY_ARRAY
@@ -50,15 +51,15 @@ class NestedEmitter(RestyledEmitter):
         if not self.bodies:
             return super().body(expression)
         d = self.normaliser.denote(expression)
-        options = self.exactly(expression, lambda _: make.choice(*self.text(expression, d)), None, lambda _: iter(()))
+        options = self.exact(expression, lambda: make.choice(*self.text(expression, d)))
         found: list[Expr] = [options]
         for shape in d.objects if self.holds(d) else ():
             if not self.normaliser.no_object(shape):
-                written = self.exactly(expression, self.object, shape, lambda _: iter(()))
+                written = self.exact(expression, partial(self.object, shape))
                 found.append(self.container("dict", written))
         for array in d.arrays if self.holds(d) else ():
             if not self.normaliser.no_array(array):
-                written = self.exactly(expression, self.array, array, lambda _: iter(()))
+                written = self.exact(expression, partial(self.array, array))
                 found.append(self.container("list", written))
         return make.choice(*found)
 
@@ -71,7 +72,7 @@ class NestedEmitter(RestyledEmitter):
         return [*(self.number(shape) for shape in d.numbers), *([Literal(b"true")] if d.booleans & 2 else []),
                 *([Literal(b"false")] if d.booleans & 1 else []), *([Literal(b"null")] if d.null else [])]
 
-    def bracketed(self, left: bytes, inside: Expr | None, right: bytes, *, may_be_empty: bool) -> Expr:
+    def bracketed(self, left: bytes, inside: Expr | None, right: bytes, may_be_empty: bool) -> Expr:
         options: list[Expr] = [] if inside is None else [Sequence((self.space, inside, self.space))]
         return make.choice(*options, *([self.space] if may_be_empty else []))
 

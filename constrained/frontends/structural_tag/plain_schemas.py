@@ -96,8 +96,9 @@ class PlainObjects:
         """The object with these members, as ``members`` lists them."""
         emitter = self._emitter
         if not found or not found[0][2]:  # several members may come first: the emitter knows how
-            return emitter.in_order([(Sequence((emitter.key(name), *self._colon, self._value(key))), needed)
-                                     for name, key, needed in found], None)
+            return emitter.in_order([Sequence((emitter.key(name), *self._colon, self._value(key)))
+                                     for name, key, _ in found],
+                                    [number for number, (_, _, needed) in enumerate(found) if needed], None)
         items: list[Expr] = [*self._opening]
         for number, (name, key, needed) in enumerate(found):
             # the name of an identifier has one spelling

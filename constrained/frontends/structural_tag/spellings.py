@@ -9,11 +9,12 @@ FunctionGemma: bare keys, strings between two ``<escape>`` tokens, no blanks. Ge
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from constrained.errors import UnsupportedSchemaError
+from constrained.errors import GrammarLimitError, UnsupportedSchemaError
 from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.emit import EMPTY, NOTHING, Emitter
 from constrained.frontends.json_schema.normalise import Normaliser
@@ -43,7 +44,6 @@ class RestyledEmitter(Emitter):
     """What both have in common: words, and a root that is an object."""
 
     words: Mapping[bytes, Expr] = {}
-    plain_scalars = False
     json_inside = False
     """Whether values within the outermost object are JSON: only such can be told from each other as they are read."""
     delimiters: Delimiters | None = None
@@ -57,6 +57,7 @@ class RestyledEmitter(Emitter):
 
     def __init__(self, normaliser: Normaliser, policy: TextPolicy, *, strict: bool) -> None:
         super().__init__(normaliser, policy, strict=strict)
+        self.plain_scalars = False
         self.at_root = -1
 
     def value(self, expression: int) -> Expr:
@@ -77,7 +78,7 @@ class RestyledEmitter(Emitter):
             if not d.objects:
                 raise UnsupportedSchemaError("the arguments of a call are an object",
                                              pointer=self.normaliser.pointer(expression))
-            options = [self.exactly(expression, self.object, shape, lambda _: iter(())) for shape in d.objects
+            options = [self.exact(expression, partial(self.object, shape)) for shape in d.objects
                        if not self.normaliser.no_object(shape)]
             self.inside_root = False
             return options[0] if len(options) == 1 else Choice(tuple(options))
@@ -85,6 +86,14 @@ class RestyledEmitter(Emitter):
         options = list(found.options) if isinstance(found, Choice) else [found]
         changed = [self.words.get(o.data, o) if isinstance(o, Literal) else o for o in options]
         return changed[0] if len(changed) == 1 else Choice(tuple(changed))
+
+    def exact(self, expression: int, write: Callable[[], Expr]) -> Expr:
+        """What is written; what cannot be is refused at the place of the expression."""
+        try:
+            return write()
+        except (NotEnforced, GrammarLimitError) as error:
+            self.refused(expression, error)
+        return NOTHING
 
     def raw_text(self, shape: StringShape, stop: bytes, pattern: str | None = None, *, name: bool = False) -> Expr:
         """The members of a set of strings, or of names, as raw text without ``stop``."""
@@ -113,9 +122,9 @@ class PythonEmitter(RestyledEmitter):
     def __init__(self, normaliser: Normaliser, policy: TextPolicy, *, strict: bool) -> None:
         super().__init__(normaliser, replace(policy, string_escapes="canonical"), strict=strict)
 
-    def bracketed(self, left: bytes, inside: Expr | None, right: bytes, *, may_be_empty: bool) -> Expr:
+    def bracketed(self, left: bytes, inside: Expr | None, right: bytes, may_be_empty: bool) -> Expr:
         if not self.inside_root:
-            return super().bracketed(left, inside, right, may_be_empty=may_be_empty)
+            return super().bracketed(left, inside, right, may_be_empty)
         options = [] if inside is None else [inside]
         return make.choice(*options, *([EMPTY] if may_be_empty else []))
 

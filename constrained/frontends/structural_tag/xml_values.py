@@ -197,9 +197,9 @@ class XmlEmitter(RestyledEmitter):
             parts += [self.space, self.mark(self.value_mark)]
         return Sequence(tuple(parts))
 
-    def bracketed(self, left: bytes, inside: Expr | None, right: bytes, *, may_be_empty: bool) -> Expr:
+    def bracketed(self, left: bytes, inside: Expr | None, right: bytes, may_be_empty: bool) -> Expr:
         if not self.inside_root:
-            return super().bracketed(left, inside, right, may_be_empty=may_be_empty)
+            return super().bracketed(left, inside, right, may_be_empty)
         options: list[Expr] = [] if inside is None else [Sequence((self.space, inside, self.space))]
         return make.choice(*options, *([self.space] if may_be_empty else []))
 
