@@ -7,7 +7,8 @@ from constrained.frontends.json_schema.direct_document import Way
 from constrained.limits import Limits
 
 class Kind:
-    def __init__(self, dialect: Dialect, limits: Limits, assert_formats: bool | str, spelling: Mapping[str, Any]) -> None: ...
+    def __init__(self, dialect: Dialect, limits: Limits, assert_formats: bool | str,
+                 spelling: Mapping[str, Any]) -> None: ...
 
 class Host:
     def __init__(self, kind: Kind, writer: Writer, document: Any, strict: bool) -> None: ...
