@@ -1,7 +1,6 @@
 cimport cython
 
 from constrained.frontends.json_schema.direct cimport Writer
-from constrained.frontends.json_schema.document cimport Document
 from constrained.frontends.json_schema.emit cimport Emitter
 from constrained.frontends.json_schema.normalise cimport Normaliser
 
@@ -17,12 +16,3 @@ cdef class _Emitter(Emitter):
     cdef Py_ssize_t done
     cdef object combined(self, int expression)
     cdef bint write(self) except -1
-
-@cython.final
-cdef class Host:
-    cdef Document document
-    cdef object kind
-    cdef bint strict
-    cdef _Normaliser normaliser
-    cdef _Emitter emitter
-    cdef Writer writer

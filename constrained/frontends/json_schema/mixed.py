@@ -215,8 +215,6 @@ class _Emitter(Emitter):
         return True
 
 
-@cython.final
-@cython.cclass
 class Host:
     """What ``direct`` asks for, in a document."""
 
@@ -224,7 +222,6 @@ class Host:
         self.document = Document(document, kind.dialect, nameless=True)
         self.kind = kind
         self.strict = strict
-        self.normaliser = None
         self.emitter = None
         self.writer = writer
 
@@ -242,17 +239,20 @@ class Host:
 
     def slow(self, schema, pointer: str):
         """The expression of a schema that is not plain. Raises ``NoValue`` where it has none."""
-        if self.emitter is None:
-            self.normaliser = _Normaliser(self.document, self.kind, self.writer)
-            self.emitter = _Emitter(self.normaliser, self.kind, self.writer, strict=self.strict)
-        expression: cython.int = self.normaliser.at(Place(schema, pointer, None, self.kind.dialect, not pointer))
-        if self.normaliser.is_empty(expression):
+        emitter: _Emitter = self.emitter
+        if emitter is None:
+            emitter = _Emitter(_Normaliser(self.document, self.kind, self.writer), self.kind, self.writer,
+                               strict=self.strict)
+            self.emitter = emitter
+        expression: cython.int = emitter.normaliser.at(Place(schema, pointer, None, self.kind.dialect, not pointer))
+        if emitter.normaliser.is_empty(expression):
             raise NoValue
-        return self.emitter.combined(expression)
+        return emitter.combined(expression)
 
     def write(self):
         """The rules of all that waits; False: nothing does."""
-        return self.emitter is not None and self.emitter.write()
+        emitter: _Emitter = self.emitter
+        return emitter is not None and emitter.write()
 
 
 def way_of(dialect, limits, options: tuple):
