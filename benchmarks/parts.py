@@ -24,7 +24,6 @@ from constrained.engine import vocabulary_tables
 from constrained.engine.compiled import CompiledGrammar
 from constrained.engine.lowering import lower
 from constrained.grammars import builtin_names, builtin_text
-from constrained.kernel.automaton import Automaton
 from constrained.kernel.token_automaton import TokenAutomaton
 
 __all__ = ["batch", "first_visits", "fresh", "known_states", "memory", "trie_walk"]
@@ -49,8 +48,7 @@ def trie_walk(vocabulary: Vocabulary, runs: int = 400) -> str:
     plain = lower(compiled.rules, compiled.limits, unspellable=vocabulary.info.unspellable_bytes)
     plain.drop_regions()
     trie = compiled.tables.trie
-    automaton = TokenAutomaton(Automaton(plain, 1000), trie, list(vocabulary.info.stop_token_ids), plain.regions,
-                               plain.token_sets, 1, 1 << 40)
+    automaton = TokenAutomaton(plain, 1000, trie, vocabulary.info.stop_token_ids, 1, 1 << 40)
     states = [automaton.advance(automaton.start(), data) for data in (b"a", b"b")]
     row = np.zeros((2, vocabulary.words), np.int32)
     for i, state in enumerate(states):

@@ -29,8 +29,8 @@ import constrained.kernel
 
 PACKAGE = Path(constrained.kernel.__file__).parent.parent
 LAYERS = (
-    {"kernel", "errors", "garbage", "limits"},
-    {"vocabulary", "regex"},
+    {"kernel", "errors", "limits"},
+    {"vocabulary", "regex", "garbage"},
     {"grammar", "grammars"},
     {"frontends", "engine", "masks"},
     {"api", "decoder"},

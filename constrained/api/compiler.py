@@ -17,7 +17,7 @@ from typing import Any
 
 from constrained.api.grammar import Grammar
 from constrained.api.requests import grammar_of_request
-from constrained.engine.compiled import CompiledGrammar, compile_rules
+from constrained.engine.compiled import CompiledGrammar
 from constrained.errors import ConstrainedError, GrammarError, UnsatisfiableGrammarError
 from constrained.frontends.json_schema.compile import from_json_schema, schema_text
 from constrained.frontends.json_schema.unsatisfiable import why_unsatisfiable
@@ -69,6 +69,18 @@ def _dumped(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return value.model_dump(by_alias=True)
     raise TypeError(type(value).__name__)
+
+
+def _schema_rules(
+    text: Any, registry: Any, limits: Limits, draft: str | None, strict_mode: bool, property_order: str,
+    any_whitespace: bool, max_whitespace_cnt: int | None, indent: int | str | None, separators: tuple[str, str] | None,
+    string_escapes: str, max_number_digits: int, unsupported: str, assert_formats: bool,
+) -> RuleSet:
+    return from_json_schema(
+        text, draft=draft, strict_mode=strict_mode, property_order=property_order, any_whitespace=any_whitespace,
+        max_whitespace_cnt=max_whitespace_cnt, indent=indent, separators=separators, string_escapes=string_escapes,
+        max_number_digits=max_number_digits, unsupported=unsupported, assert_formats=assert_formats, registry=registry,
+        limits=limits)
 
 
 def _size(compiled: CompiledGrammar) -> int:
@@ -180,20 +192,13 @@ class GrammarCompiler:
             typed = is_python_type(schema)  # compared by identity too
             if not typed:
                 text = schema_text(schema, limits)
+        options = (draft, strict_mode, property_order, any_whitespace, max_whitespace_cnt, indent, separators,
+                   string_escapes, max_number_digits, unsupported, assert_formats)
         key = None
         if self.cache_limit_bytes:
-            key = ("json_schema", _Same(text) if typed else text,
-                   (draft, strict_mode, property_order, any_whitespace, max_whitespace_cnt, indent, separators,
-                    string_escapes, max_number_digits, unsupported, assert_formats), _Same(registry), limits)
+            key = ("json_schema", _Same(text) if typed else text, options, _Same(registry), limits)
         try:
-            return self._cached(
-                key,
-                lambda: from_json_schema(
-                    text, draft=draft, strict_mode=strict_mode, property_order=property_order,
-                    any_whitespace=any_whitespace, max_whitespace_cnt=max_whitespace_cnt, indent=indent,
-                    separators=separators, string_escapes=string_escapes, max_number_digits=max_number_digits,
-                    unsupported=unsupported, assert_formats=assert_formats, registry=registry, limits=limits),
-                limits, thinking)
+            return self._cached(key, _schema_rules, limits, thinking, (text, registry, limits, *options))
         except UnsatisfiableGrammarError:
             raise why_unsatisfiable(
                 text, limits, draft=draft, strict_mode=strict_mode, assert_formats=assert_formats, registry=registry,
@@ -247,8 +252,8 @@ class GrammarCompiler:
         with self._guard:
             return sum(_size(compiled) for compiled in self._cache.values())
 
-    def _cached(self, key: Any, make: Callable[[], RuleSet], limits: Limits | None = None,
-                thinking: Any = None) -> CompiledGrammar:
+    def _cached(self, key: Any, make: Callable[..., RuleSet], limits: Limits | None = None,
+                thinking: Any = None, arguments: tuple[Any, ...] = ()) -> CompiledGrammar:
         section = None if thinking is None else Thinking.of(thinking)
         if self.cache_limit_bytes:
             if section is not None:
@@ -259,12 +264,12 @@ class GrammarCompiler:
                     self._cache.move_to_end(key)
                     return found
         with postponed():
-            rules = make()
+            rules = make(*arguments)
             if section is not None:
                 rules = Grammar(rules).with_thinking(section, tokenizer_info=self.tokenizer_info,
                                                      limits=limits or self.limits).rules
             compiled: CompiledGrammar = (
-                compile_rules(rules, self.tokenizer_info, limits or self.limits, self._tables)
+                CompiledGrammar(rules, self.tokenizer_info, limits or self.limits, self._tables)
                 if self._foreign is None else self._foreign.compile_rules(rules))
         if self._tables is None:
             self._tables = getattr(compiled, "tables", None)

@@ -54,7 +54,7 @@ class BatchGrammarMatcher:
         if self._last != matchers:  # by identity; a step usually has the matchers of the step before
             self._last = list(matchers)
             self._automata = [m._auto for m in self._last if m is not None]
-            self._widths = {m._words for m in self._last if m is not None and m._quick}
+            self._widths = {m._auto.words for m in self._last if m is not None and m._quick}
             self._all_quick = all(m is not None and m._quick for m in self._last)
         automata = self._automata
         quick: list[int] | None = None

@@ -26,7 +26,6 @@ from constrained.engine.vocabulary_tables import VocabularyTrie, trie_of
 from constrained.errors import GrammarLimitError, UnsatisfiableGrammarError
 from constrained.grammar.flat import from_flat, to_flat
 from constrained.grammar.ir import RuleSet, TokenReference
-from constrained.kernel.automaton import Automaton
 from constrained.kernel.stacks import ThreadLimitReached
 from constrained.kernel.token_automaton import StaleState, TokenAutomaton
 from constrained.kernel.token_walk import WalkLimitReached
@@ -51,6 +50,8 @@ SOON = 40
 what is soon full grows by about a kB a step, and to find that much again costs more than to keep it."""
 
 
+NO_IDS: frozenset[int] = frozenset()
+
 LAZY_CALLS = 252
 """Steps that a matcher counts as taken when it looks at the memory: in a lazy automaton a mask may take 40 MB."""
 
@@ -74,8 +75,9 @@ class CompiledGrammar:
         automaton: the kernel object behind the state-level API.
     """
 
-    __slots__ = ("__weakref__", "_budget", "_graph", "_held", "_kept", "_looks", "_started", "_texts", "automaton",
-                 "by_id_only", "calls_ahead", "limits", "live", "program", "rules", "tables", "tokenizer_info")
+    __slots__ = ("__weakref__", "_budget", "_graph", "_has_distinct", "_held", "_kept", "_looks", "_started", "_texts",
+                 "automaton", "by_id_only", "calls_ahead", "limits", "live", "program", "rules", "tables",
+                 "tokenizer_info")
 
     def __init__(self, rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits,
                  tables: VocabularyTrie | None = None) -> None:
@@ -84,44 +86,23 @@ class CompiledGrammar:
         self.tokenizer_info = tokenizer_info
         self.limits = limits
         self.tables: VocabularyTrie = tables or trie_of(tokenizer_info)
-        named: set[int] = set()
-
-        def resolve(reference: TokenReference) -> frozenset[int]:
-            ids = self.tables.resolve(reference)
-            if not reference.exclude:
-                named.update(ids)
-            return ids
-
-        has_distinct = False
-
-        def mark() -> None:
-            nonlocal has_distinct
-            has_distinct = True
-
-        self.program = lower(rules, limits, unspellable=tokenizer_info.unspellable_bytes, resolve_tokens=resolve,
-                             mark=mark)
-        # an added token that the grammar names is meant by its id: elsewhere it is no text
-        self.by_id_only = frozenset(named & tokenizer_info.added_token_ids)
+        self.by_id_only = NO_IDS
+        self._has_distinct = False
+        self.program = lower(rules, limits, unspellable=tokenizer_info.unspellable_bytes, resolve_tokens=self._resolve,
+                             mark=self._mark)
         self._graph: CaptureGraph | None = None
         try:
-            automaton = Automaton(self.program, limits.max_threads)
+            self.automaton: TokenAutomaton | DistinctAutomaton = TokenAutomaton(
+                self.program, limits.max_threads, self.tables.trie, tokenizer_info.stop_token_ids,
+                limits.max_mask_bytes, limits.max_walk_nodes, self.by_id_only)
         except ThreadLimitReached as error:
             raise limit_error(error, self) from None
-        self.automaton: TokenAutomaton | DistinctAutomaton = TokenAutomaton(
-            automaton,
-            self.tables.trie,
-            list(tokenizer_info.stop_token_ids),
-            self.program.regions,
-            self.program.token_sets,
-            limits.max_mask_bytes,
-            limits.max_walk_nodes,
-            self.by_id_only,
-        )
-        if has_distinct:
+        if self._has_distinct:
             self.automaton = distinct_automaton(rules, self.program, self.automaton, self.tables, self.by_id_only,
                                                 limits)
         self.calls_ahead = LAZY_CALLS if self.program.lazy else 0
-        self._budget = min(FIRST_BUDGET, limits.max_automaton_bytes)
+        most = limits.max_automaton_bytes
+        self._budget = most if most < FIRST_BUDGET else FIRST_BUDGET
         self._held: list[ref[Held]] = []
         self._kept = 0  # of that, what an epoch took over
         self._looks = 0
@@ -135,6 +116,16 @@ class CompiledGrammar:
                     "no text of the grammar can be spelled with the tokens of this vocabulary",
                     hint="the vocabulary has bytes only inside longer tokens; allow a text it can write",
                 )
+
+    def _resolve(self, reference: TokenReference) -> frozenset[int]:
+        """The ids that are meant. An added token that the grammar names is meant by its id: elsewhere it is no text."""
+        ids = self.tables.resolve(reference)
+        if not reference.exclude:
+            self.by_id_only |= ids & self.tokenizer_info.added_token_ids
+        return ids
+
+    def _mark(self) -> None:
+        self._has_distinct = True
 
     # ---- the state-level API -------------------------------------------------------------------------
 

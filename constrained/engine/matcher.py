@@ -11,21 +11,20 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from constrained.engine.buffers import RowFinder
 from constrained.engine.captures import CaptureSpan, CaptureTracker
 from constrained.engine.compiled import KERNEL_LIMITS, CompiledGrammar, Held, StaleState, limit_error
 from constrained.engine.forced import forced_tokens, whole_characters
 from constrained.errors import ConstrainedError
-from constrained.kernel import is_compiled
 from constrained.kernel.follower import Follower
 from constrained.kernel.token_automaton import TokenAutomaton
 
-__all__ = ["GrammarMatcher"]
+if TYPE_CHECKING:
+    from constrained.engine.distinct.automaton import DistinctAutomaton
 
-NATIVE = is_compiled()
-"""Whether masks can be written by address; uncompiled they go through array views."""
+__all__ = ["GrammarMatcher"]
 
 Step = int | bytes
 """A token id, ``~id`` for the stop token that ended the text, or a string."""
@@ -37,6 +36,14 @@ def _as_id(token_id: Any) -> int:
         return operator.index(token_id)
     except TypeError:
         raise ConstrainedError(f"a token id is an int, not {type(token_id).__name__}") from None
+
+
+def _checked_stops(given: Iterable[int] | int, vocab_size: int) -> frozenset[int]:
+    stops = frozenset((given,) if isinstance(given, int) else given)
+    for stop in stops:
+        if not isinstance(stop, int) or not 0 <= stop < vocab_size:
+            raise ConstrainedError(f"stop token {stop!r:.50} is not an id below {vocab_size}")
+    return stops
 
 
 class GrammarMatcher(Follower):
@@ -51,10 +58,15 @@ class GrammarMatcher(Follower):
         ConstrainedError: a stop token is out of range.
     """
 
-    __slots__ = (
-        "_auto", "_carried", "_compiled", "_finder", "_held", "_quick", "_stops", "_stops_given",
-        "_tracked", "_vocab_size", "_words", "number",
-    )
+    __slots__ = ()
+
+    # those of ``Follower`` that only this class uses
+    _compiled: CompiledGrammar
+    _auto: TokenAutomaton | DistinctAutomaton
+    _held: Held | None  # what the text needed when it was replayed
+    _finder: RowFinder | None  # made where an array is not plain
+    _tracked: tuple[CaptureTracker, list[Step], list[CaptureSpan]] | None
+    _carried: tuple[int, Any] | None  # a state of an earlier epoch, and what it is
 
     def __init__(
         self,
@@ -63,36 +75,19 @@ class GrammarMatcher(Follower):
         override_stop_tokens: Iterable[int] | int | None = None,
         terminate_without_stop_token: bool = False,
     ) -> None:
-        info = compiled.tokenizer_info
-        self._compiled = compiled
-        self._held: Held | None = None  # what the text needed when it was replayed
-        self._auto = compiled.automaton
-        self._words = self._auto.words
-        self._vocab_size = self._auto.vocab_size
-        self._finder: RowFinder | None = None  # made where an array is not plain
-        self._stops_given = override_stop_tokens is not None
         automaton = compiled.automaton
-        fast = None
-        if isinstance(automaton, TokenAutomaton) and compiled.live is None and not self._stops_given:
-            fast = automaton
-        self._quick = NATIVE and fast is not None
-        if override_stop_tokens is None:
-            self._stops = compiled.tables.stops
-        else:
-            self._stops = frozenset((override_stop_tokens,) if isinstance(override_stop_tokens, int)
-                                    else override_stop_tokens)
-            for stop in self._stops:
-                if not isinstance(stop, int) or not 0 <= stop < info.vocab_size:
-                    raise ConstrainedError(f"stop token {stop!r:.50} is not an id below {info.vocab_size}")
-        if not self._stops and not terminate_without_stop_token:
+        fast = automaton if isinstance(automaton, TokenAutomaton) and compiled.live is None else None
+        stops = compiled.tables.stops
+        if override_stop_tokens is not None:
+            stops = _checked_stops(override_stop_tokens, compiled.tokenizer_info.vocab_size)
+            fast = None
+        if not stops and not terminate_without_stop_token:
             raise ConstrainedError("override_stop_tokens is empty: the text could never end",
                                    hint="name a stop token, or set terminate_without_stop_token=True")
-        self._without_stop = terminate_without_stop_token
-        self._tracked: tuple[CaptureTracker, list[Step], list[CaptureSpan]] | None = None
-        self._carried: tuple[int, Any] | None = None  # a state of an earlier epoch, and what it is
-        self._follow(fast, 0, compiled.calls_ahead)
+        self._follow(compiled, automaton, fast, stops, override_stop_tokens is not None, terminate_without_stop_token,
+                     compiled.calls_ahead)
         self.number = compiled.matcher_begins(self)
-        self._state = self._auto.start()
+        self._state = automaton.start()
         if terminate_without_stop_token:
             self._terminated = self._is_final()
 
@@ -163,10 +158,6 @@ class GrammarMatcher(Follower):
         """A second matcher at the same place; the two go on independently."""
         other = GrammarMatcher.__new__(GrammarMatcher)
         other._follow_as(self)
-        for name in GrammarMatcher.__slots__:
-            setattr(other, name, getattr(self, name))
-        other._finder = None
-        other._tracked = None
         return other
 
     def _probe(self) -> GrammarMatcher:
@@ -196,17 +187,17 @@ class GrammarMatcher(Follower):
             return self._fill_plainly(bitmask, index)
         if not self._quick:
             allowed: int = self._ask(self._compiled.fill, self._rows().view(bitmask, index), index)
-            return allowed != self._vocab_size
+            return allowed != self._auto.vocab_size
         finder = self._rows()
         address = finder.address(bitmask, index)
         if not finder.is_tensor:  # a tensor's memory may be replaced; an array that is held here stays
             self._array, self._row, self._address = bitmask, index, address
         allowed = self._ask(self._compiled.fill_at, address)
-        return allowed != self._vocab_size
+        return allowed != self._auto.vocab_size
 
     def _rows(self) -> RowFinder:
         if self._finder is None:
-            self._finder = RowFinder(self._words)
+            self._finder = RowFinder(self._auto.words)
         return self._finder
 
     def _fill_plainly(self, bitmask: Any, index: int) -> bool:

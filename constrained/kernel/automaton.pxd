@@ -1,5 +1,6 @@
 cimport cython
 
+from constrained.kernel.program cimport Program
 from constrained.kernel.stacks cimport Stacks
 
 @cython.final
@@ -14,11 +15,13 @@ cdef class Automaton(Stacks):
     cdef int heap_len
     cdef int* pend_tail
     cdef int* heap
-    cdef int* may
+    cdef int may[8]
     cdef int* exp
     cdef int* rows
+    cdef int* row_piece
     cdef int* row_node
     cdef int* row_open
+    cdef int load(self, Program program, int max_threads) except -1
     cdef void _drop_rows(self) noexcept nogil
     cdef int begin_epoch(self) except -1
     cdef void clear_scratch(self) noexcept nogil
@@ -29,6 +32,7 @@ cdef class Automaton(Stacks):
     cdef int _pop_pending(self) except -1 nogil
     cdef int expand(self, int node) except -1 nogil
     cdef int _new_row(self, int node) except -1 nogil
+    cdef int _grow_rows(self, int cap) except -1 nogil
     cdef int row_of(self, int node) except -1 nogil
     cdef int _open_row(self, int row, int node) except -1 nogil
     cdef int build(self, int row, int k) except -1 nogil

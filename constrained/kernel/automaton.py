@@ -44,9 +44,17 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import bit
     from cython.cimports.constrained.kernel.item_choice import is_open, part_of
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from cython.cimports.constrained.kernel.memory import (
+        drop_int,
+        grow_int,
+        moved,
+        out_of_memory,
+        unset_ints,
+        zero_ints,
+    )
     from cython.cimports.constrained.kernel.pending import add_guarded
     from cython.cimports.constrained.kernel.position_sets import BUDGET, END_DET, GUARD
+    from cython.cimports.constrained.kernel.program import Program
     from cython.cimports.constrained.kernel.set_entry import enter_open, enter_set, first_open
     from cython.cimports.constrained.kernel.stacks import ROOT_NODE, Stacks
     from cython.cimports.constrained.kernel.token_budgets import step_budget
@@ -54,7 +62,7 @@ if cython.compiled:
 else:
     from constrained.kernel.hashing import bit
     from constrained.kernel.item_choice import is_open, part_of
-    from constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory, unset_ints, zero_ints
     from constrained.kernel.pending import add_guarded
     from constrained.kernel.position_sets import BUDGET, END_DET, GUARD
     from constrained.kernel.set_entry import enter_open, enter_set, first_open
@@ -64,6 +72,7 @@ else:
 
 from constrained.kernel.stacks import ThreadLimitReached  # noqa: E402, F401 - a Python name in both modes
 
+WORD = cython.declare(cython.longlong, 0xFFFFFFFF)
 FEW_CELLS = cython.declare(cython.int, 65_536)
 """Up to here the rows double when they grow."""
 
@@ -78,8 +87,6 @@ class Automaton(Stacks):
         def __dealloc__(self):
             self._drop_rows()
             drop_int(self.pend_tail)
-            drop_int(self.heap)
-            drop_int(self.may)
 
     else:
 
@@ -90,21 +97,26 @@ class Automaton(Stacks):
                 setattr(self, name, 0)
             for name in _POINTERS:
                 setattr(self, name, None)
+            self.may = [0] * 8
             return self
 
-    def __init__(self, program, max_threads: cython.int):
-        """``program``: a ``kernel.program.Program``. ``max_threads``: largest number of elements of one node."""
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def load(self, program: Program, max_threads: cython.int) -> cython.int:
+        """Read ``program``; this comes first. ``max_threads``: largest number of elements of one node."""
         i: cython.int
+        tail: cython.p_int
         self.load_program(program)
         self.load_stacks(max_threads)
-        self.pend_tail = grow_int(self.pend_tail, self.n_rules + 1)
-        self.heap = grow_int(self.heap, self.n_rules + 1)
-        self.may = grow_int(self.may, 8)
-        if not (self.pend_tail and self.heap and self.may):
+        tail = grow_int(self.pend_tail, 2 * self.n_rules + 1)
+        if not tail:
             out_of_memory()
         for i in range(self.n_rules):
-            self.pend_tail[i] = 0
+            tail[i] = 0
+        self.pend_tail = tail
+        self.heap = moved(tail, self.n_rules, self.heap, 0, self.n_rules + 1)
         self.begin_epoch()
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -112,8 +124,7 @@ class Automaton(Stacks):
     def _drop_rows(self) -> cython.void:
         self.exp = drop_int(self.exp)
         self.rows = drop_int(self.rows)
-        self.row_node = drop_int(self.row_node)
-        self.row_open = drop_int(self.row_open)
+        self.row_piece = drop_int(self.row_piece)
         self.exp_cap = 0
         self.rows_cap = 0
 
@@ -128,8 +139,7 @@ class Automaton(Stacks):
         self.forget_dets()
         self.forget_nodes()
         self._new_row(-1)
-        for i in range(self.n_classes):
-            self.rows[i] = 0
+        zero_ints(self.rows, 0, self.n_classes)
         self.buf[0] = self.program.start
         i = self.closure(1)
         i = self.intern_det(i)
@@ -314,20 +324,35 @@ class Automaton(Stacks):
     @cython.exceptval(-1, check=False)
     def _new_row(self, node: cython.int) -> cython.int:
         r: cython.int = self.rows_len
-        i: cython.int
-        if r + self.n_classes > self.rows_cap:
-            self.rows_cap = r + (r if r < FEW_CELLS else r // 4) + self.n_classes + 1024
-            self.rows = grow_int(self.rows, self.rows_cap)
-            self.row_node = grow_int(self.row_node, self.rows_cap // self.n_classes + 2)
-            self.row_open = grow_int(self.row_open, self.rows_cap // self.n_classes + 2)
-            if not (self.rows and self.row_node and self.row_open):
-                out_of_memory()
-        for i in range(self.n_classes):
-            self.rows[r + i] = -1
-        self.row_node[r // self.n_classes] = node
-        self.row_open[r // self.n_classes] = 0
-        self.rows_len = r + self.n_classes
+        n: cython.int = self.n_classes
+        if r + n > self.rows_cap:
+            self._grow_rows(r + (r if r < FEW_CELLS else r // 4) + n + 1024)
+        unset_ints(self.rows, r, n)
+        self.row_node[r // n] = node
+        self.row_open[r // n] = 0
+        self.rows_len = r + n
         return r
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _grow_rows(self, cap: cython.int) -> cython.int:
+        """Room for ``cap`` cells."""
+        n: cython.int = self.rows_len // self.n_classes
+        most: cython.int = cap // self.n_classes + 2
+        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 2 * most)
+        rows: cython.p_int = grow_int(self.rows, cap)
+        if rows:
+            self.rows = rows
+        if not (piece and rows):
+            drop_int(piece)
+            out_of_memory()
+        self.row_node = moved(piece, 0, self.row_node, n, most)
+        self.row_open = moved(piece, most, self.row_open, n, most)
+        drop_int(self.row_piece)
+        self.row_piece = piece
+        self.rows_cap = cap
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -348,13 +373,23 @@ class Automaton(Stacks):
     def _open_row(self, row: cython.int, node: cython.int) -> cython.int:
         """Before the first byte from ``node``: most lead nowhere, and what can follow tells which."""
         k: cython.int
-        for k in range(8):
-            self.may[k] = 0
+        i: cython.int
+        bits: cython.uint
+        n: cython.int = self.n_classes
+        rows: cython.p_int
+        zero_ints(self.may, 0, 8)
         self.first_classes(node, self.may)
-        for k in range(self.n_classes):
-            if not (self.may[k >> 5] >> (k & 31)) & 1:
-                self.rows[row + k] = 0
-        self.row_open[row // self.n_classes] = 1
+        rows = self.rows
+        zero_ints(rows, row, n)
+        for i in range((n + 31) >> 5):
+            bits = cython.cast(cython.uint, self.may[i] & WORD)
+            k = row + 32 * i
+            while bits != 0:
+                if bits & 1:
+                    rows[k] = -1
+                bits = bits >> 1
+                k += 1
+        self.row_open[row // n] = 1
         return 0
 
     @cython.cfunc
@@ -462,6 +497,7 @@ class Automaton(Stacks):
         i: cython.int
         j: cython.int
         f: cython.int
+        firsts: cython.p_int
         self.expand(node)
         for i in range(self.n_nexp[node]):
             f = self.n_exp[node] + 5 * i
@@ -474,8 +510,9 @@ class Automaton(Stacks):
                 if j == 0:
                     continue
             f = self.det_first(self.exp[f])
+            firsts = self.firsts
             for j in range(8):
-                out[j] = out[j] | self.firsts[f + j]
+                out[j] = out[j] | firsts[f + j]
         return 0
 
     @cython.cfunc
@@ -497,4 +534,4 @@ class Automaton(Stacks):
 
 # Uncompiled, attributes do not exist until they are set; compiled, automaton.pxd declares them.
 _COUNTERS = "epoch start exp_len exp_cap rows_len rows_cap heap_len".split()
-_POINTERS = "pend_tail heap may exp rows row_node row_open".split()
+_POINTERS = "pend_tail heap exp rows row_piece row_node row_open".split()

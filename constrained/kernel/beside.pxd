@@ -5,6 +5,7 @@ from constrained.kernel.hole_regions cimport HoleRegions
 from constrained.kernel.token_trie cimport TokenTrie
 
 @cython.final
+@cython.no_gc
 cdef class BesideRegion:
     cdef Automaton a
     cdef TokenTrie t
@@ -31,8 +32,7 @@ cdef class BesideRegion:
     cdef int* only_d
     cdef int* side
     cdef int* cut
-    cdef int* class_off
-    cdef int* class_bytes
+    cdef void make(self, Automaton automaton, TokenTrie trie, HoleRegions regions) noexcept
     cdef void forget(self) noexcept nogil
     cdef int region_of(self, int p) except -1 nogil
     cdef int _find_side(self, int p) except -1 nogil

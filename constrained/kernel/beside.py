@@ -41,9 +41,10 @@ MANY_CUT = cython.declare(cython.int, 60_000)
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class BesideRegion:
-    """See the module docstring. ``class_off`` and ``class_bytes`` are the walk's: the bytes of each class."""
+    """See the module docstring. ``make`` comes first."""
 
     if cython.compiled:
 
@@ -67,7 +68,9 @@ class BesideRegion:
                 setattr(self, name, None)
             return self
 
-    def __init__(self, automaton: Automaton, trie: TokenTrie, regions: HoleRegions):
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def make(self, automaton: Automaton, trie: TokenTrie, regions: HoleRegions) -> cython.void:
         self.a = automaton
         self.t = trie
         self.r = regions
@@ -111,21 +114,30 @@ class BesideRegion:
         f: cython.int
         if p == 0 or self.a.d_flags[p] != 2 or self.r.n_regions < 2 or self.a.guard_loop >= 0:
             return 0  # with guards, two ways to one end may differ in what they survive
+        for k in range(self.a.d_off[p], self.a.d_off[p] + self.a.d_len[p]):  # most read a few bytes: see at once
+            q = self.a.d_pool[k]
+            for f in range(self.a.p_off[4 * q], self.a.p_off[4 * q + 1]):
+                votes += self.a.e_b[f] - self.a.e_a[f] + 1
+        if votes < FEW_BYTES:
+            return 0
+        q = 0
+        votes = 0
         f = self.a.split_det(p)
         if self.a.split[f + 1] != 0:
             return 0
+        self.a.need_classes()
         f = self.a.det_first(p)
         n = 0
         for k in range(self.a.n_classes):
             if (self.a.firsts[f + (k >> 5)] >> (k & 31)) & 1:
-                n += self.class_off[k + 1] - self.class_off[k]
+                n += self.a.class_off[k + 1] - self.a.class_off[k]
         if n < FEW_BYTES:
             return 0
         f = self.a.det_row(p)
         for k in range(self.a.n_classes):
             if self.a.d_rows[f + k] == 0:
                 continue
-            n = self.class_off[k + 1] - self.class_off[k]
+            n = self.a.class_off[k + 1] - self.a.class_off[k]
             if self.a.d_rows[f + k] == q:
                 votes += n
             elif votes >= n:
@@ -278,11 +290,11 @@ class BesideRegion:
                 if goes_on:
                     c = self.a.split_det(t)
                     leaves = self.a.split[c + 1] == 0 and not self.a.d_flags[t] & 16
-                for b in range(self.class_off[k], self.class_off[k + 1]):
+                for b in range(self.a.class_off[k], self.a.class_off[k + 1]):
                     if table >= 0:
-                        c = self.t.children[table + self.class_bytes[b]]
+                        c = self.t.children[table + self.a.class_bytes[b]]
                     else:
-                        c = self.t._child(x, self.class_bytes[b])
+                        c = self.t._child(x, self.a.class_bytes[b])
                     if c == 0:
                         continue
                     if goes_on and out != 0 and self.a.det_step(out, k) != 0:
@@ -331,5 +343,5 @@ _COUNTERS = """
 n_excluded excluded_cap n_pairs pair_cap n_only only_cap side_len side_cap n_cut cut_cap read read_p read_q read_x
 """.split()
 _POINTERS = """
-excluded pair_x pair_p pair_q only_x only_d side cut class_off class_bytes
+excluded pair_x pair_p pair_q only_x only_d side cut
 """.split()

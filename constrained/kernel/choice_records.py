@@ -43,7 +43,7 @@ class ChoiceRecords(CountedRecords):
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def make_choices(self) -> cython.int:
-        self.telling = PairList()
+        self.telling = PairList() if self.a.choices else None
         return 0
 
     @cython.final

@@ -19,6 +19,7 @@ cdef class Dets(PositionSets):
     cdef int* firsts
     cdef int* calls
     cdef int* split
+    cdef int* tr_piece
     cdef int* tr_p
     cdef int* tr_c
     cdef int* tr_n
@@ -37,6 +38,8 @@ cdef class Dets(PositionSets):
     cdef int det_first(self, int d) except -1 nogil
     @cython.final
     cdef int add_triple(self, int p, int c, int n) except -1 nogil
+    @cython.final
+    cdef int _grow_triples(self, int cap) except -1 nogil
     @cython.final
     cdef int det_calls(self, int d) except -1 nogil
     @cython.final

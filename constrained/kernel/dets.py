@@ -22,12 +22,19 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import bit, sort_triples
     from cython.cimports.constrained.kernel.memo import Memo
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from cython.cimports.constrained.kernel.memory import (
+        drop_int,
+        grow_int,
+        moved,
+        out_of_memory,
+        unset_ints,
+        zero_ints,
+    )
     from cython.cimports.constrained.kernel.position_sets import PositionSets
 else:
     from constrained.kernel.hashing import bit, sort_triples
     from constrained.kernel.memo import Memo
-    from constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory, unset_ints, zero_ints
     from constrained.kernel.position_sets import PositionSets
 
 
@@ -39,9 +46,7 @@ class Dets(PositionSets):
 
         def __dealloc__(self):
             self._drop_dets()
-            drop_int(self.tr_p)
-            drop_int(self.tr_c)
-            drop_int(self.tr_n)
+            drop_int(self.tr_piece)
 
     else:
 
@@ -112,8 +117,7 @@ class Dets(PositionSets):
                 self.d_rows = grow_int(self.d_rows, self.d_rows_cap)
                 if not self.d_rows:
                     out_of_memory()
-            for i in range(self.n_classes):
-                self.d_rows[row + i] = -1
+            unset_ints(self.d_rows, row, self.n_classes)
             self.d_rows_len = row + self.n_classes
             self.d_row[d] = row
         if self.d_rows[row + k] >= 0:
@@ -221,6 +225,8 @@ class Dets(PositionSets):
         b: cython.int
         p: cython.int
         at: cython.int = self.firsts_len
+        firsts: cython.p_int
+        cls: cython.p_int = self.cls
         if self.d_first[d] >= 0:
             return self.d_first[d]
         if at + 8 > self.firsts_cap:
@@ -228,14 +234,14 @@ class Dets(PositionSets):
             self.firsts = grow_int(self.firsts, self.firsts_cap)
             if not self.firsts:
                 out_of_memory()
-        for i in range(8):
-            self.firsts[at + i] = 0
+        firsts = self.firsts
+        zero_ints(firsts, at, 8)
         for i in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
             p = self.d_pool[i]
             for j in range(self.p_off[4 * p], self.p_off[4 * p + 1]):
                 for b in range(self.e_a[j], self.e_b[j] + 1):
-                    k = self.cls[b]
-                    self.firsts[at + (k >> 5)] = self.firsts[at + (k >> 5)] | bit(k & 31)
+                    k = cls[b]
+                    firsts[at + (k >> 5)] = firsts[at + (k >> 5)] | bit(k & 31)
         self.d_first[d] = at
         self.firsts_len = at + 8
         return at
@@ -249,16 +255,30 @@ class Dets(PositionSets):
     def add_triple(self, p: cython.int, c: cython.int, n: cython.int) -> cython.int:
         i: cython.int = self.tr_len
         if i >= self.tr_cap:
-            self.tr_cap = 256 if self.tr_cap == 0 else self.tr_cap * 2
-            self.tr_p = grow_int(self.tr_p, self.tr_cap)
-            self.tr_c = grow_int(self.tr_c, self.tr_cap)
-            self.tr_n = grow_int(self.tr_n, self.tr_cap)
-            if not (self.tr_p and self.tr_c and self.tr_n):
-                out_of_memory()
+            self._grow_triples(32 if self.tr_cap == 0 else self.tr_cap * 2)
         self.tr_p[i] = p
         self.tr_c[i] = c
         self.tr_n[i] = n
         self.tr_len = i + 1
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _grow_triples(self, cap: cython.int) -> cython.int:
+        """Room for ``cap`` triples."""
+        n: cython.int = self.tr_len
+        at: cython.Py_ssize_t = cap
+        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 3 * at)
+        if not piece:
+            out_of_memory()
+        self.tr_p = moved(piece, 0, self.tr_p, n, cap)
+        self.tr_c = moved(piece, at, self.tr_c, n, cap)
+        self.tr_n = moved(piece, 2 * at, self.tr_n, n, cap)
+        drop_int(self.tr_piece)
+        self.tr_piece = piece
+        self.tr_cap = cap
         return 0
 
     @cython.final
@@ -360,4 +380,4 @@ class Dets(PositionSets):
 _COUNTERS = """
 d_rows_len d_rows_cap firsts_len firsts_cap calls_len calls_cap split_len split_cap tr_len tr_cap
 """.split()
-_POINTERS = "memo d_rows firsts calls split tr_p tr_c tr_n".split()
+_POINTERS = "memo d_rows firsts calls split tr_piece tr_p tr_c tr_n".split()

@@ -8,6 +8,7 @@ cdef class ExitGroups
 cdef int ROOT_GROUP
 
 @cython.final
+@cython.no_gc
 cdef class ExitGroups:
     cdef Automaton a
     cdef TokenTrie t
@@ -31,6 +32,7 @@ cdef class ExitGroups:
     cdef int n_marks
     cdef int at
     cdef bint marked
+    cdef int* g_piece
     cdef int* g_off
     cdef int* g_len
     cdef int* pool
@@ -38,14 +40,12 @@ cdef class ExitGroups:
     cdef int* nodes
     cdef int* exits
     cdef int* bars
-    cdef int* bytes_piece
     cdef int* kids
     cdef int* count
     cdef int* aside
     cdef int* found
-    cdef int* start
-    cdef int* stop
     cdef unsigned int* marks
+    cdef int make(self, Automaton automaton, TokenTrie trie, HoleRegions regions) except -1
     cdef int forget(self) except -1 nogil
     cdef int _enter(self, int length) except -1 nogil
     cdef void begin(self) noexcept nogil
@@ -62,8 +62,10 @@ cdef class ExitGroups:
     cdef int _need_pool(self, int more) except -1 nogil
     cdef int _finish_exits(self, int length) except -1 nogil
     cdef void open(self, int g) noexcept nogil
+    cdef bint is_listed(self) noexcept nogil
     cdef int behind(self, int b) except -1 nogil
     cdef int _need_found(self, int more) except -1 nogil
     cdef int _intern(self, int length) except -1 nogil
     cdef unsigned long long _hash(self, int at, int length) noexcept nogil
     cdef bint meets(self, int g, int* bits) noexcept nogil
+    cdef bint meets_byte(self, int g, int b) noexcept nogil

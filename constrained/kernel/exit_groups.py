@@ -28,14 +28,32 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.hashing import bit, mix, sort_ints
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, grow_uint, moved, out_of_memory
+    from cython.cimports.constrained.kernel.memory import (
+        drop_int,
+        empty_table,
+        grow_int,
+        grow_uint,
+        moved,
+        out_of_memory,
+        unset_ints,
+        zero_ints,
+    )
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.automaton import Automaton
     from constrained.kernel.hashing import bit, mix, sort_ints
     from constrained.kernel.hole_regions import HoleRegions
-    from constrained.kernel.memory import drop_int, grow_int, grow_uint, moved, out_of_memory
+    from constrained.kernel.memory import (
+        drop_int,
+        empty_table,
+        grow_int,
+        grow_uint,
+        moved,
+        out_of_memory,
+        unset_ints,
+        zero_ints,
+    )
     from constrained.kernel.token_trie import TokenTrie
 
 ROOT_GROUP = cython.declare(cython.int, 1)
@@ -44,25 +62,26 @@ MANY_PLACES = cython.declare(cython.int, 4096)
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class ExitGroups:
     """See the module docstring.
 
-    ``begin``, then ``add_node``, ``mark``, ``add_exit`` and ``set_aside`` in any order, then ``finish``; then
-    ``finish`` once more for each pending id of ``next_pending``. ``open`` a group, then ``behind`` for each byte.
+    ``make`` comes first. ``begin``, then ``add_node``, ``mark``, ``add_exit`` and ``set_aside`` in any order, then
+    ``finish``; then ``finish`` once more for each pending id of ``next_pending``. ``open`` a group, then ``behind`` for
+    each byte.
     """
 
     if cython.compiled:
 
         def __dealloc__(self):
-            drop_int(self.g_off)
-            drop_int(self.g_len)
+            drop_int(self.g_piece)
             drop_int(self.pool)
             drop_int(self.table)
             drop_int(self.nodes)
             drop_int(self.exits)
             drop_int(self.bars)
-            drop_int(self.bytes_piece)
+            drop_int(self.count)
             drop_int(self.kids)
             drop_int(self.aside)
             drop_int(self.found)
@@ -76,38 +95,36 @@ class ExitGroups:
                          "exit_cap", "n_bars", "bar_cap", "kid_cap", "n_aside", "aside_cap", "n_found", "found_cap",
                          "at", "marked"):
                 setattr(self, name, 0)
-            for name in ("g_off", "g_len", "pool", "table", "nodes", "exits", "bars", "kids", "count", "aside", "found",
-                         "start", "stop", "marks", "bytes_piece"):
+            for name in ("g_piece", "g_off", "g_len", "pool", "table", "nodes", "exits", "bars", "kids", "count",
+                         "aside", "found", "marks"):
                 setattr(self, name, None)
             return self
 
-    def __init__(self, automaton: Automaton, trie: TokenTrie, regions: HoleRegions):
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def make(self, automaton: Automaton, trie: TokenTrie, regions: HoleRegions) -> cython.int:
+        """Groups of places in ``trie``; ``forget`` comes next."""
         self.a = automaton
         self.t = trie
         self.r = regions
         self.n_marks = (trie.n_nodes + 31) // 32
-        self.bytes_piece = grow_int(self.bytes_piece, 769)
-        if not self.bytes_piece:
+        self.count = grow_int(self.count, 256)
+        if not self.count:
             raise MemoryError
-        self.start = moved(self.bytes_piece, 0, self.start, 0, 256)
-        self.stop = moved(self.bytes_piece, 256, self.stop, 0, 256)
-        self.count = moved(self.bytes_piece, 512, self.count, 0, 257)
-        self.forget()
+        zero_ints(self.count, 0, 256)
+        return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def forget(self) -> cython.int:
         """Drop all groups but the two that are always there."""
-        i: cython.int
         self.pool_len = 0
         self.n = 0
         self.table_size = 64
-        self.table = grow_int(self.table, self.table_size)
+        self.table = empty_table(self.table, self.table_size)
         if not self.table:
             out_of_memory()
-        for i in range(self.table_size):
-            self.table[i] = -1
         self._enter(0)
         self._enter(0)
         return 0
@@ -118,11 +135,15 @@ class ExitGroups:
     def _enter(self, length: cython.int) -> cython.int:
         """The group at the end of the pool gets the next number."""
         if self.n >= self.cap:
-            self.cap = 16 if self.cap == 0 else self.cap * 2
-            self.g_off = grow_int(self.g_off, self.cap)
-            self.g_len = grow_int(self.g_len, self.cap)
-            if not (self.g_off and self.g_len):
+            cap: cython.int = 16 if self.cap == 0 else self.cap * 2
+            piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 2 * cap)
+            if not piece:
                 out_of_memory()
+            self.g_off = moved(piece, 0, self.g_off, self.n, cap)
+            self.g_len = moved(piece, cap, self.g_len, self.n, cap)
+            drop_int(self.g_piece)
+            self.g_piece = piece
+            self.cap = cap
         self.g_off[self.n] = self.pool_len
         self.g_len[self.n] = length
         self.pool_len += length
@@ -299,58 +320,74 @@ class ExitGroups:
         at: cython.int
         total: cython.int = 0
         kinds: cython.int = 0
+        bits: cython.uint
+        some = cython.declare(cython.uint[8])
         word: cython.p_int = self.t.word
         end: cython.p_int = self.t.end
+        count: cython.p_int = self.count
+        kids: cython.p_int = self.kids
+        pool: cython.p_int
         if self.marked or self.n_nodes > MANY_PLACES:
             return self._finish_marked()
         self.n_nodes = self._sorted_once(self.nodes, self.n_nodes)
         self.n_exits = self._sorted_once(self.exits, self.n_exits)
         if self.n_nodes == 0 and self.n_exits == 0:
             return 0
-        for i in range(257):
-            self.count[i] = 0
         for i in range(self.n_nodes):
             x = self.nodes[i]
             c = x + 1
             while c < end[x]:
-                k = word[c] & 255
-                if self.count[k] == 0:
-                    kinds += 1
-                self.count[k] += 1
                 if total >= self.kid_cap:
-                    self.kid_cap = 2 * total + 512
+                    self.kid_cap = 2 * total + 128
                     self.kids = grow_int(self.kids, 2 * self.kid_cap)
                     if not self.kids:
                         out_of_memory()
-                self.kids[2 * total] = k
-                self.kids[2 * total + 1] = c
+                    kids = self.kids
+                kids[2 * total] = word[c] & 255
+                kids[2 * total + 1] = c
                 total += 1
                 c = end[c]
-        at = self.pool_len
-        self._need_pool(12 + 2 * kinds + total + self.n_exits + 3 * self.n_bars)
+        self._need_pool(12 + 3 * total + self.n_exits + 3 * self.n_bars)
         for i in range(8):
-            self.pool[at + i] = -1 if self.n_exits else 0
-        self.pool[at + 8] = kinds
-        self.pool[at + 9] = self.n_exits
-        self.pool[at + 10] = 11 + 2 * kinds + total
-        at += 11
-        x = 11 + 2 * kinds  # where nodes begin, from the group's beginning
-        for i in range(256):
-            if self.count[i]:
-                c = self.a.cls[i]
-                self.pool[self.pool_len + (c >> 5)] = self.pool[self.pool_len + (c >> 5)] | bit(c & 31)
-                self.pool[at] = i
-                self.pool[at + 1] = x + self.count[i]
-                at += 2
-                c = self.count[i]
-                self.count[i] = x
-                x += c
-        at = self.pool_len
+            some[i] = 0
         for i in range(total):
-            k = self.kids[2 * i]
-            self.pool[at + self.count[k]] = self.kids[2 * i + 1]
-            self.count[k] += 1
-        return self._finish_exits(11 + 2 * kinds + total)
+            k = kids[2 * i]
+            kinds += count[k] == 0
+            count[k] += 1
+            some[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
+        pool = self.pool
+        at = self.pool_len
+        if self.n_exits:
+            unset_ints(pool, at, 8)
+        else:
+            zero_ints(pool, at, 8)
+        pool[at + 8] = kinds
+        pool[at + 9] = self.n_exits
+        pool[at + 10] = 11 + 2 * kinds + total
+        x = 11 + 2 * kinds  # where nodes begin, from the group's beginning
+        kinds = at + 11
+        for i in range(8):
+            bits = some[i]
+            k = 32 * i
+            while bits != 0:
+                if bits & 1:
+                    c = self.a.cls[k]
+                    pool[at + (c >> 5)] = pool[at + (c >> 5)] | bit(c & 31)
+                    c = count[k]
+                    count[k] = x
+                    x += c
+                    pool[kinds] = k
+                    pool[kinds + 1] = x
+                    kinds += 2
+                bits = bits >> 1
+                k += 1
+        for i in range(total):
+            k = kids[2 * i]
+            pool[at + count[k]] = kids[2 * i + 1]
+            count[k] += 1
+        for i in range(at + 11, kinds, 2):
+            count[pool[i]] = 0
+        return self._finish_exits(kinds - at + total)
 
     @cython.cfunc
     @cython.nogil
@@ -415,20 +452,14 @@ class ExitGroups:
     @cython.exceptval(check=False)
     def open(self, g: cython.int) -> cython.void:
         """Group ``g`` (2 and up) is the one that ``behind`` is about."""
-        i: cython.int
-        b: cython.int
-        at: cython.int = self.g_off[g]
-        kinds: cython.int = self.pool[at + 8]
-        lo: cython.int = at + 11 + 2 * kinds
-        self.at = at
-        for i in range(256):
-            self.start[i] = 0
-            self.stop[i] = 0
-        for i in range(kinds):
-            b = self.pool[at + 11 + 2 * i]
-            self.start[b] = lo
-            lo = at + self.pool[at + 12 + 2 * i]
-            self.stop[b] = lo
+        self.at = self.g_off[g]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def is_listed(self) -> cython.bint:
+        """Whether all that is behind the open group is listed, by byte, in the pool."""
+        return self.pool[self.at + 8] != MARKED and self.pool[self.at + 9] == 0
 
     @cython.cfunc
     @cython.nogil
@@ -438,15 +469,26 @@ class ExitGroups:
         i: cython.int
         x: cython.int
         at: cython.int = self.at
-        lo: cython.int
+        lo: cython.int = at + 11
+        hi: cython.int = lo + 2 * self.pool[at + 8]
         bars: cython.int
         nodes: cython.p_int
         parent: cython.p_int
         self.n_found = 0
-        self._need_found(self.stop[b] - self.start[b])
-        for i in range(self.start[b], self.stop[b]):
-            self.found[self.n_found] = self.pool[i]
-            self.n_found += 1
+        while lo < hi:  # the byte is sought in pairs of ints
+            i = lo + ((hi - lo) >> 2 << 1)
+            if self.pool[i] < b:
+                lo = i + 2
+            else:
+                hi = i
+        i = at + 11 + 2 * self.pool[at + 8]
+        if lo < i and self.pool[lo] == b:
+            hi = at + self.pool[lo + 1]
+            lo = i if lo == at + 11 else at + self.pool[lo - 1]
+            self._need_found(hi - lo)
+            for i in range(lo, hi):
+                self.found[self.n_found] = self.pool[i]
+                self.n_found += 1
         if self.pool[at + 8] == MARKED:
             parent = self.t.parent
             self._need_found(self.t.byte_off[b + 1] - self.t.byte_off[b])
@@ -539,3 +581,11 @@ class ExitGroups:
             if self.pool[at + i] & bits[i]:
                 return True
         return False
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def meets_byte(self, g: cython.int, b: cython.int) -> cython.bint:
+        """Whether byte ``b`` may lead on from group ``g``."""
+        k: cython.int = self.a.cls[b]
+        return (self.pool[self.g_off[g] + (k >> 5)] >> (k & 31)) & 1

@@ -6,6 +6,16 @@ cdef int CHECK_EVERY
 
 cdef class Follower:
     cdef object __weakref__
+    cdef public object _compiled
+    cdef public object _auto
+    cdef public object _stops
+    cdef public object _held
+    cdef public object _finder
+    cdef public object _tracked
+    cdef public object _carried
+    cdef public long long number
+    cdef public bint _quick
+    cdef public bint _stops_given
     cdef public TokenAutomaton _fast
     cdef public long long _state
     cdef public list _history

@@ -3,6 +3,16 @@ from typing import Any
 from constrained.kernel.token_automaton import TokenAutomaton
 
 class Follower:
+    _compiled: Any
+    _auto: Any
+    _stops: frozenset[int]
+    _held: Any
+    _finder: Any
+    _tracked: Any
+    _carried: Any
+    number: int
+    _quick: bool
+    _stops_given: bool
     _fast: TokenAutomaton | None
     _state: int
     _history: list[int]
@@ -13,7 +23,16 @@ class Follower:
     _array: Any
     _row: int
     _address: int
-    def _follow(self, fast: TokenAutomaton | None, state: int, calls: int) -> None: ...
+    def _follow(
+        self,
+        compiled: Any,
+        automaton: Any,
+        fast: TokenAutomaton | None,
+        stops: frozenset[int],
+        stops_given: bool,
+        without_stop: bool,
+        calls: int,
+    ) -> None: ...
     def _follow_as(self, other: Follower) -> None: ...
     def accept_token(self, token_id: int) -> bool: ...
     def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool: ...

@@ -4,6 +4,7 @@ from constrained.kernel.hole_regions cimport HoleRegions
 from constrained.kernel.token_trie cimport TokenTrie
 
 @cython.final
+@cython.no_gc
 cdef class FoundTokens:
     cdef TokenTrie t
     cdef HoleRegions r
@@ -18,6 +19,7 @@ cdef class FoundTokens:
     cdef int* wb_lo
     cdef int* wb_hi
     cdef int* cuts
+    cdef void make(self, TokenTrie trie, HoleRegions regions) noexcept
     cdef void begin(self) noexcept nogil
     cdef int need(self, int more) except -1 nogil
     cdef int add_at(self, int x) except -1 nogil

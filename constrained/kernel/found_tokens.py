@@ -26,9 +26,10 @@ else:
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class FoundTokens:
-    """See the module docstring. ``begin`` comes first."""
+    """See the module docstring. ``make`` comes first, ``begin`` before each walk."""
 
     if cython.compiled:
 
@@ -49,7 +50,9 @@ class FoundTokens:
                 setattr(self, name, None)
             return self
 
-    def __init__(self, trie: TokenTrie, regions: HoleRegions):
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def make(self, trie: TokenTrie, regions: HoleRegions) -> cython.void:
         self.t = trie
         self.r = regions
 

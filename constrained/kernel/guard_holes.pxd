@@ -8,6 +8,7 @@ from constrained.kernel.memory cimport grow_int
 cdef class GuardHoles
 
 @cython.final
+@cython.no_gc
 cdef class GuardHoles:
     cdef Automaton a
     cdef int epoch
@@ -15,6 +16,7 @@ cdef class GuardHoles:
     cdef int pool_len
     cdef int pool_cap
     cdef int* pool
+    cdef void make(self, Automaton automaton) noexcept
     cdef void forget(self) noexcept nogil
     cdef int _out_of_memory(self) except -1 nogil
     cdef int _ends(self, int d, int c) except -1 nogil

@@ -41,9 +41,10 @@ else:
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class GuardHoles:
-    """See the module docstring. The automaton's lock is held by every caller."""
+    """See the module docstring. ``make`` comes first; the automaton's lock is held by every other caller."""
 
     if cython.compiled:
 
@@ -58,7 +59,9 @@ class GuardHoles:
             self.pool = None
             return self
 
-    def __init__(self, automaton: Automaton):
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def make(self, automaton: Automaton) -> cython.void:
         self.a = automaton
 
     @cython.cfunc

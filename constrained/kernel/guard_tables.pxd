@@ -15,5 +15,6 @@ cdef class GuardTables:
     cdef int* outs
     cdef int* todo_c
     cdef int* todo_n
+    cdef int load(self, object guards) except -1
     cdef int pair(self, int p, int c) noexcept nogil
     cdef int push(self, int c, int n) except -1 nogil

@@ -28,7 +28,7 @@ else:
 @cython.final
 @cython.cclass
 class GuardTables:
-    """See the module docstring. Without guards there is one pending id, 0, and no table."""
+    """See the module docstring. Without guards there is one pending id, 0, and no table. ``load`` comes first."""
 
     if cython.compiled:
 
@@ -45,14 +45,16 @@ class GuardTables:
 
     else:
 
-        def __new__(cls, *args):
+        def __new__(cls):
             self = object.__new__(cls)
             self.may_end = self.step = self.join = self.pair_first = self.pair_pending = None
             self.out_offsets = self.outs = self.todo_c = self.todo_n = None
             self.todo_cap = self.n_todo = 0
             return self
 
-    def __init__(self, guards):
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def load(self, guards) -> cython.int:
         """``guards``: the tables of ``engine.guards``, or None."""
         p: cython.int = 0
         i: cython.int
@@ -60,7 +62,7 @@ class GuardTables:
         self.n_pending = 1
         self.n_positions = 0
         if guards is None:
-            return
+            return 0
         self.n_pending = guards.n_pending
         n_pairs = len(guards.pair_position)
         self.n_positions = len(guards.out_offsets) - 1 - n_pairs
@@ -82,6 +84,7 @@ class GuardTables:
         while p <= self.n_positions:
             self.pair_first[p] = n_pairs
             p += 1
+        return 0
 
     @cython.cfunc
     @cython.nogil

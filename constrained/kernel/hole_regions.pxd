@@ -16,6 +16,7 @@ cdef int MAX_CELLS
 cdef int MANY_ROUNDS
 
 @cython.final
+@cython.no_gc
 cdef class HoleRegions:
     cdef Automaton a
     cdef TokenTrie t
@@ -24,6 +25,8 @@ cdef class HoleRegions:
     cdef object kept
     cdef int age
     cdef int n_regions
+    cdef int rg_len
+    cdef int rg_room
     cdef int nu_cap
     cdef int st_cap
     cdef int numbering
@@ -46,6 +49,7 @@ cdef class HoleRegions:
     cdef int* tb
     cdef int* rg_piece
     cdef int* rg_off
+    cdef int* rg_count
     cdef int* rg_first
     cdef int* rg_number
     cdef int* kinds
@@ -64,6 +68,7 @@ cdef class HoleRegions:
     cdef void** w_tokens
     cdef void** p_tokens
     cdef bint counted
+    cdef int make(self, Automaton automaton, TokenTrie trie, list regions) except -1
     cdef int forget(self) except -1
     cdef int _out_of_memory(self) except -1 nogil
     cdef int wide_of(self, int u, int region, int x) except -1 nogil
@@ -72,7 +77,7 @@ cdef class HoleRegions:
     cdef int hole_node(self, int d, int c) except -1 nogil
     cdef int exit_list(self, int e, int b) except -1 nogil
     cdef int _gather(self, int e, int b, RegionTokens wide) except -1 nogil
-    cdef int _read_partitions(self) except -1
+    cdef int _read_partition(self, int region) except -1
     cdef int _need_numbers(self, int count, int cells) except -1 nogil
     cdef int _number(self, int t, int n) except -1 nogil
     cdef int _describe(self, int t, int region) except -1 nogil

@@ -30,7 +30,14 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.holes import has_frames, recount, restrict
-    from cython.cimports.constrained.kernel.memory import grow_int, grow_lists, grow_pointers, grow_rows, moved
+    from cython.cimports.constrained.kernel.memory import (
+        grow_int,
+        grow_lists,
+        grow_pointers,
+        grow_rows,
+        moved,
+        unset_ints,
+    )
     from cython.cimports.constrained.kernel.position_sets import FAR_COUNT, FAR_ENOUGH
     from cython.cimports.constrained.kernel.region_tables import RegionTables, hash_cells
     from cython.cimports.constrained.kernel.region_tokens import RegionTokens
@@ -39,7 +46,7 @@ if cython.compiled:
 else:
     from constrained.kernel.automaton import Automaton
     from constrained.kernel.holes import has_frames, recount, restrict
-    from constrained.kernel.memory import grow_int, grow_lists, grow_pointers, grow_rows, moved
+    from constrained.kernel.memory import grow_int, grow_lists, grow_pointers, grow_rows, moved, unset_ints
     from constrained.kernel.position_sets import FAR_COUNT, FAR_ENOUGH
     from constrained.kernel.region_tables import RegionTables, hash_cells
     from constrained.kernel.region_tokens import RegionTokens
@@ -56,9 +63,10 @@ MANY_ROUNDS = cython.declare(cython.int, 1 << 24)
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class HoleRegions:
-    """The regions of one automaton. See the module docstring."""
+    """The regions of one automaton. See the module docstring. ``make`` comes first, then ``forget``."""
 
     if cython.compiled:
 
@@ -94,18 +102,30 @@ class HoleRegions:
                 setattr(self, name, None)
             return self
 
-    def __init__(self, automaton: Automaton, trie: TokenTrie, regions):
-        """``regions``: partitions of the bytes, one a region; number 0 is none."""
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def make(self, automaton: Automaton, trie: TokenTrie, regions: list) -> cython.int:
+        """``regions``: partitions of the bytes, one a region; number 0 is none. Each is read when it is first met."""
+        n: cython.int = cython.cast(cython.int, len(regions))
         self.a = automaton
         self.t = trie
-        with trie.guard:
-            if trie.tables is None:
-                trie.tables = RegionTables()
+        if trie.tables is None:
+            with trie.guard:
+                if trie.tables is None:
+                    trie.tables = RegionTables()
         self.tables = trie.tables
         self.regions = regions
-        self.n_regions = len(regions)
-        self.kept = []
-        self._read_partitions()
+        self.n_regions = n
+        self.rg_piece = grow_int(self.rg_piece, 5 * n)
+        if not self.rg_piece:
+            raise MemoryError
+        self.rg_number = moved(self.rg_piece, 0, self.rg_number, 0, n)
+        self.rg_off = moved(self.rg_piece, n, self.rg_off, 0, n)
+        self.rg_count = moved(self.rg_piece, 2 * n, self.rg_count, 0, n)
+        self.rg_size = moved(self.rg_piece, 3 * n, self.rg_size, 0, n)
+        self.rg_large = moved(self.rg_piece, 4 * n, self.rg_large, 0, n)
+        unset_ints(self.rg_number, 0, n)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -113,7 +133,7 @@ class HoleRegions:
         """Drop everything: at a new epoch, or when the masks outgrow their budget."""
         self.age += 1
         self.kept = []
-        self._look()
+        self.tables_seen = 0  # none: looked at when the first is sought
         self.w_len = 0
         self.p_len = 0
         self.x_len = 0
@@ -146,6 +166,9 @@ class HoleRegions:
         worth: cython.bint
         if self.a.memo.get(16 + 5 * self.age, u, x) != -2:
             return False
+        if self.rg_number[region] < 0:
+            with cython.gil:
+                self._read_partition(region)
         if self.rg_size[region] <= 0:
             with cython.gil:
                 self.rg_size[region] = self.tables.nodes_at_hand(self.rg_number[region])
@@ -224,41 +247,27 @@ class HoleRegions:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _read_partitions(self) -> cython.int:
-        """A byte of each class of every region's partition, in one array."""
-        i: cython.int
+    def _read_partition(self, region: cython.int) -> cython.int:
+        """The number of a region's partition, and behind those read before a byte of each of its classes."""
         k: cython.int
-        at: cython.int = 0
-        first: bytes
-        text: cython.p_const_uchar
-        room: cython.int = 0
-        i = self.n_regions + 1
-        self.rg_piece = grow_int(self.rg_piece, 4 * i)
-        if not self.rg_piece:
-            raise MemoryError
-        self.rg_off = moved(self.rg_piece, 0, self.rg_off, 0, i)
-        self.rg_number = moved(self.rg_piece, i, self.rg_number, 0, i)
-        self.rg_size = moved(self.rg_piece, 2 * i, self.rg_size, 0, i)
-        self.rg_large = moved(self.rg_piece, 3 * i, self.rg_large, 0, i)
-        for i in range(self.n_regions):
-            self.rg_off[i] = at
-            self.rg_number[i] = 0
-            self.rg_size[i] = -1  # asked for when it matters
-            self.rg_large[i] = 0
-            if not self.regions[i]:
-                continue
-            self.rg_number[i] = self.tables.partition_number(self.regions[i])
-            first = self.tables.first_bytes[self.rg_number[i]]
-            text = first
-            if at + 256 > room:
-                room = 2 * at + 256
-                self.rg_first = grow_int(self.rg_first, room)
-                if not self.rg_first:
-                    raise MemoryError
-            for k in range(cython.cast(cython.int, len(first))):
-                self.rg_first[at] = text[k]
-                at += 1
-        self.rg_off[self.n_regions] = at
+        at: cython.int = self.rg_len
+        number: cython.int = self.tables.partition_number(self.regions[region])
+        first: bytes = self.tables.first_bytes[number]
+        text: cython.p_const_uchar = first
+        n: cython.int = cython.cast(cython.int, len(first))
+        if at + n > self.rg_room:
+            self.rg_room = 2 * (at + n)
+            self.rg_first = grow_int(self.rg_first, self.rg_room)
+            if not self.rg_first:
+                raise MemoryError
+        for k in range(n):
+            self.rg_first[at + k] = text[k]
+        self.rg_len = at + n
+        self.rg_off[region] = at
+        self.rg_count[region] = n
+        self.rg_size[region] = -1  # asked for when it matters
+        self.rg_large[region] = 0
+        self.rg_number[region] = number
         return 0
 
     @cython.cfunc
@@ -350,8 +359,13 @@ class HoleRegions:
         at: cython.int
         row: cython.int
         count: cython.int = 1
-        lo: cython.int = self.rg_off[region]
-        n_classes: cython.int = self.rg_off[region + 1] - lo
+        lo: cython.int
+        n_classes: cython.int
+        if self.rg_number[region] < 0:
+            with cython.gil:
+                self._read_partition(region)
+        lo = self.rg_off[region]
+        n_classes = self.rg_count[region]
         self.counted = True
         self.n_ways = 0
         self.tb_len = 0
@@ -470,7 +484,7 @@ class HoleRegions:
         at: cython.int
         rounds: cython.int
         count: cython.int = 1
-        stride: cython.int = 2 + self.rg_off[region + 1] - self.rg_off[region]
+        stride: cython.int = 2 + self.rg_count[region]
         kinds: cython.p_int = self.kinds
         child_off: cython.p_int = one.classes.child_off
         byte: cython.p_int = one.classes.byte
@@ -658,11 +672,11 @@ class HoleRegions:
         return 0
 
 _COUNTERS = """
-age n_regions nu_cap st_cap numbering tb_len tb_cap n_ways w_len w_cap x_len x_cap n_lists list_cap tables_seen p_len
-p_cap counted
+age n_regions rg_len rg_room nu_cap st_cap numbering tb_len tb_cap n_ways w_len w_cap x_len x_cap n_lists list_cap
+tables_seen p_len p_cap counted
 """.split()
 _POINTERS = """
-nu nu_gen st_node ways tb rg_piece rg_off rg_first rg_number kinds rg_size rg_large
+nu nu_gen st_node ways tb rg_piece rg_off rg_count rg_first rg_number kinds rg_size rg_large
 w_exit w_nexit x_v x_w x_way x_least x_most xl_len w_row xl
 w_tokens p_tokens
 """.split()

@@ -6,13 +6,16 @@ from constrained.kernel.found_tokens cimport FoundTokens
 from constrained.kernel.token_trie cimport TokenTrie
 
 @cython.final
+@cython.no_gc
 cdef class Literals:
     cdef Automaton a
     cdef TokenTrie t
     cdef ExitGroups groups
     cdef int n_places
     cdef int place_cap
+    cdef int byte
     cdef int* places
+    cdef void make(self, Automaton automaton, TokenTrie trie, ExitGroups groups) noexcept
     cdef bint is_literal(self, int d) noexcept nogil
     cdef bint _goes_on(self, int p) noexcept nogil
     cdef int _skip(self, int p) noexcept nogil

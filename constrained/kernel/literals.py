@@ -5,6 +5,7 @@ They are read up to the first position that does anything else. What goes on the
 at the group of the ``places`` reached, so that all keys share it.
 
     places[:n_places]     trie nodes with something below them, where the literal has been read
+    byte                  the one that ``is_literal`` has found
 
 Cost: 5 ns a byte and place.
 """
@@ -36,9 +37,10 @@ FEW_POSITIONS = cython.declare(cython.int, 8)
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class Literals:
-    """See the module docstring."""
+    """See the module docstring. ``make`` comes first."""
 
     if cython.compiled:
 
@@ -55,7 +57,9 @@ class Literals:
                 setattr(self, name, None)
             return self
 
-    def __init__(self, automaton: Automaton, trie: TokenTrie, groups: ExitGroups):
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def make(self, automaton: Automaton, trie: TokenTrie, groups: ExitGroups) -> cython.void:
         self.a = automaton
         self.t = trie
         self.groups = groups
@@ -77,6 +81,7 @@ class Literals:
                 if self.a.e_a[j] != self.a.e_b[j] or (b >= 0 and self.a.e_a[j] != b):
                     return False
                 b = self.a.e_a[j]
+        self.byte = b
         return b >= 0
 
     @cython.cfunc
@@ -176,5 +181,5 @@ class Literals:
         return self.a.canonical(at)
 
 
-_COUNTERS = ("n_places", "place_cap")
+_COUNTERS = ("n_places", "place_cap", "byte")
 _POINTERS = ("places",)

@@ -30,7 +30,7 @@ cdef class MaskRecords:
     cdef int rc_pool_cap
     cdef int of_det_len
     cdef int of_det_cap
-    cdef int* first
+    cdef int first[8]
     cdef int* rc_piece
     cdef int* rc_base
     cdef int* rc_off
@@ -43,7 +43,7 @@ cdef class MaskRecords:
     cdef int* rc_pool
     cdef int* of_det
     @cython.final
-    cdef int make_records(self, Automaton automaton, TokenTrie trie, object regions, long long max_walk_nodes) except -1
+    cdef int make_records(self, Automaton automaton, TokenTrie trie, list regions, long long max_walk_nodes) except -1
     @cython.final
     cdef int forget_records(self) except -1 nogil
     @cython.final
@@ -59,10 +59,16 @@ cdef class MaskRecords:
     @cython.final
     cdef int _record(self, int g, int u, bint hook) except -1 nogil
     @cython.final
+    cdef int _literal_record(self, int g, int d, bint hook) except -1 nogil
+    @cython.final
+    cdef int _enter_walk(self, bint hook) except -1 nogil
+    @cython.final
     cdef int _pending_groups(self) except -1 nogil
     @cython.final
     cdef int record_of(self, int g, int d, bint hook) except -1 nogil
     @cython.final
-    cdef int _find_groups(self, int g, int u, int r) except -1 nogil
+    cdef int _det_record(self, int g, int d, bint hook) except -1 nogil
+    @cython.final
+    cdef int _find_groups(self, int r, int q) except -1 nogil
     @cython.final
     cdef int node_record(self, int g, int u, bint hook) except -1 nogil

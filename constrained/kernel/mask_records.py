@@ -37,7 +37,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.guard_holes import GuardHoles
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
     from cython.cimports.constrained.kernel.mask_store import NONE, MaskStore
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory
+    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory, zero_ints
     from cython.cimports.constrained.kernel.region_tokens import ROW_IDS
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.constrained.kernel.token_walk import TokenWalk
@@ -47,7 +47,7 @@ else:
     from constrained.kernel.guard_holes import GuardHoles
     from constrained.kernel.hole_regions import HoleRegions
     from constrained.kernel.mask_store import NONE, MaskStore
-    from constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory
+    from constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory, zero_ints
     from constrained.kernel.region_tokens import ROW_IDS
     from constrained.kernel.token_trie import TokenTrie
     from constrained.kernel.token_walk import TokenWalk
@@ -63,7 +63,6 @@ class MaskRecords:
     if cython.compiled:
 
         def __dealloc__(self):
-            drop_int(self.first)
             drop_int(self.rc_piece)
             drop_int(self.pg_pool)
             drop_int(self.rc_pool)
@@ -77,25 +76,30 @@ class MaskRecords:
                 setattr(self, name, 0)
             for name in _POINTERS:
                 setattr(self, name, None)
+            self.first = [0] * 8
+            self.holes = None
             return self
 
     @cython.final
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def make_records(self, automaton: Automaton, trie: TokenTrie, regions,
+    def make_records(self, automaton: Automaton, trie: TokenTrie, regions: list,
                      max_walk_nodes: cython.longlong) -> cython.int:
         """What records are made with; ``forget_records`` comes next. ``regions``: partitions of the bytes."""
         self.a = automaton
         self.t = trie
         self.words = trie.words
-        self.r = HoleRegions(automaton, trie, regions)
-        self.groups = ExitGroups(automaton, trie, self.r)
-        self.holes = GuardHoles(automaton)
-        self.walk = TokenWalk(automaton, trie, self.r, self.groups, max_walk_nodes)
-        self.masks = MaskStore(trie)
-        self.first = grow_int(self.first, 8)
-        if not self.first:
-            raise MemoryError
+        self.r = HoleRegions()
+        self.r.make(automaton, trie, regions)
+        self.groups = ExitGroups()
+        self.groups.make(automaton, trie, self.r)
+        if automaton.guard_loop >= 0:
+            self.holes = GuardHoles()
+            self.holes.make(automaton)
+        self.walk = TokenWalk()
+        self.walk.make(automaton, trie, self.r, self.groups, max_walk_nodes)
+        self.masks = MaskStore()
+        self.masks.make(trie)
         self.generation = 0
         return 0
 
@@ -109,7 +113,8 @@ class MaskRecords:
         with cython.gil:
             self.r.forget()
         self.groups.forget()
-        self.holes.forget()
+        if self.a.guard_loop >= 0:
+            self.holes.forget()
         self.walk.side.forget()
         self.walk.lanes.forget()
         self.masks.forget()
@@ -251,27 +256,39 @@ class MaskRecords:
     @cython.exceptval(-1, check=False)
     def _record(self, g: cython.int, u: cython.int, hook: cython.bint) -> cython.int:
         """A new record: what hole node ``u`` reads at group ``g``."""
+        if u == 0:
+            return 0
+        if g != ROOT_GROUP:
+            zero_ints(self.first, 0, 8)
+            self.a.first_classes(u, self.first)
+            if not self.groups.meets(g, self.first):
+                return 0
+            self.walk.from_group(g, u, hook)
+        else:
+            self.walk.from_root(u, hook)
+        return self._enter_walk(hook)
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _literal_record(self, g: cython.int, d: cython.int, hook: cython.bint) -> cython.int:
+        """A new record: what literal det ``d`` reads at group ``g``."""
+        if g != ROOT_GROUP and not self.groups.meets_byte(g, self.walk.literals.byte):
+            return 0
+        self.walk.follow(g, d, hook)
+        return self._enter_walk(hook)
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _enter_walk(self, hook: cython.bint) -> cython.int:
+        """A new record of what the walk has found; 0 if that is nothing."""
         i: cython.int
         r: cython.int
         more: cython.int
         rest: cython.int
-        if u == 0:
-            return 0
-        if g != ROOT_GROUP:
-            self.a.expand(u)
-            for i in range(8):
-                self.first[i] = 0
-            self.a.first_classes(u, self.first)
-            if not self.groups.meets(g, self.first):
-                return 0
-        i = self.a.n_off[u]
-        if self.walk.plain and self.a.n_len[u] == 1 and self.a.d_loop[self.a.el_d[i]] < 0 and (
-                self.walk.literals.is_literal(self.a.el_d[i])):
-            self.walk.follow(g, self.a.el_d[i], hook)
-        elif g == ROOT_GROUP:
-            self.walk.from_root(u, hook)
-        else:
-            self.walk.from_group(g, u, hook)
         self.take_walk()
         i = UNKNOWN
         more = 0
@@ -341,10 +358,10 @@ class MaskRecords:
         if r >= 0:
             if not hook or self.rc_group[r] != UNKNOWN:
                 return r
-            self._find_groups(g, self.r.hole_node(self.a.byte_det(d), 0), r)
+            self._find_groups(r, self._det_record(g, d, True))
             return r
         q = 0
-        if g == ROOT_GROUP:
+        if g == ROOT_GROUP and not (self.walk.plain and self.walk.literals.is_literal(d)):
             q = self.walk.side.region_of(d)
             if q != 0:
                 r = self.walk.side.differ(d, q, 0)
@@ -352,7 +369,7 @@ class MaskRecords:
                     q = 0
                     if r == 0:
                         self.walk.side.side[d] = 0
-        r = self.record_of(g, q, hook) if q != 0 else self._record(g, self.r.hole_node(self.a.byte_det(d), 0), hook)
+        r = self.record_of(g, q, hook) if q != 0 else self._det_record(g, d, hook)
         if g == ROOT_GROUP:
             self.of_det[d] = r
         else:
@@ -363,9 +380,19 @@ class MaskRecords:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _find_groups(self, g: cython.int, u: cython.int, r: cython.int) -> cython.int:
-        """Record ``r`` gets its groups: its hole node ``u`` is walked once more."""
-        q: cython.int = self._record(g, u, True)
+    def _det_record(self, g: cython.int, d: cython.int, hook: cython.bint) -> cython.int:
+        """A new record: what det ``d`` reads itself at group ``g``."""
+        d = self.a.byte_det(d)
+        if self.walk.plain and self.a.d_loop[d] < 0 and self.walk.literals.is_literal(d):
+            return self._literal_record(g, d, hook)
+        return self._record(g, self.r.hole_node(d, 0), hook)
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _find_groups(self, r: cython.int, q: cython.int) -> cython.int:
+        """Record ``r`` gets its groups: ``q`` is the same, made once more with them."""
         self.rc_group[r] = self.rc_group[q]
         self.rc_more[r] = self.rc_more[q]
         return 0
@@ -381,7 +408,7 @@ class MaskRecords:
             r = self._record(g, u, hook)
             self.a.memo.put(20 + 5 * self.generation, g, u, r)
         elif hook and self.rc_group[r] == UNKNOWN:
-            self._find_groups(g, u, r)
+            self._find_groups(r, self._record(g, u, True))
         return r
 
 
@@ -390,5 +417,5 @@ _COUNTERS = """
 words generation pg_len pg_cap rc_used rc_cap rc_pool_len rc_pool_cap of_det_len of_det_cap
 """.split()
 _POINTERS = """
-first rc_piece rc_base rc_off rc_len rc_group rc_more pg_pool rc_stamp rc_next rc_pool of_det
+rc_piece rc_base rc_off rc_len rc_group rc_more pg_pool rc_stamp rc_next rc_pool of_det
 """.split()

@@ -12,6 +12,7 @@ cdef int DELTA_MAX
 cdef int PROMOTED
 
 @cython.final
+@cython.no_gc
 cdef class MaskStore:
     cdef TokenTrie t
     cdef int vocab_size
@@ -44,6 +45,7 @@ cdef class MaskStore:
     cdef unsigned int* seen
     cdef unsigned int* scratch
     cdef void _release(self) noexcept nogil
+    cdef int make(self, TokenTrie trie) except -1
     cdef int forget(self) except -1 nogil
     cdef int _out_of_memory(self) except -1 nogil
     cdef long long bytes_held(self) noexcept nogil

@@ -43,14 +43,16 @@ PROMOTED = cython.declare(cython.int, 64)
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class MaskStore:
-    """See the module docstring."""
+    """See the module docstring. ``make`` comes first, then ``forget``."""
 
     if cython.compiled:
 
         def __dealloc__(self):
             self._release()
+            self.begin(NONE)
             free(self.b_row)
             free(self.b_count)
             free(self.b_own)
@@ -61,10 +63,9 @@ class MaskStore:
             free(self.ex)
             if self.t is not None:
                 self.t.give_row(self.seen)
-                self.t.give_row(self.scratch)
-            else:  # a collector has taken the trie away
-                free(self.seen)
-                free(self.scratch)
+                if self.scratch:
+                    self._clear_scratch()  # an exception may have left something
+                    self.t.give_row(self.scratch)
 
     else:
 
@@ -76,14 +77,17 @@ class MaskStore:
                 setattr(self, name, None)
             return self
 
-    def __init__(self, trie: TokenTrie):
-        """For masks of ``trie``'s tokens. ``forget`` must come first."""
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def make(self, trie: TokenTrie) -> cython.int:
+        """For masks of ``trie``'s tokens."""
         self.t = trie
         self.vocab_size = trie.vocab_size
         self.words = trie.words
         self.seen = trie.take_row()
         if not self.seen:
             raise MemoryError
+        return 0
 
     @cython.cfunc
     @cython.nogil

@@ -67,6 +67,7 @@ class MaskThreads(ChoiceRecords):
                 setattr(self, name, 0)
             for name in _POINTERS:
                 setattr(self, name, None)
+            self.inner = None
             return self
 
     @cython.final
@@ -76,7 +77,8 @@ class MaskThreads(ChoiceRecords):
         """Once the records are made; ``forget_threads`` comes next."""
         self.signatures = Signatures()
         self.outer = PairList()
-        self.inner = PairList()
+        if self.a.guard_loop >= 0:
+            self.inner = PairList()
         self.make_choices()
         return 0
 
@@ -97,7 +99,8 @@ class MaskThreads(ChoiceRecords):
     def sign_node(self, node: cython.int) -> cython.int:
         """A new signature: all that ``node`` reads."""
         self.outer.clear()  # an exception may have left some
-        self.inner.clear()
+        if self.a.guard_loop >= 0:
+            self.inner.clear()
         self.stamp += 1
         self.signatures.begin()
         self.signatures.add(1 if self.a.is_complete(node) else 0)

@@ -14,6 +14,8 @@ cdef class MaskWalk(MaskThreads):
     cdef int* stops
     cdef unsigned int* set_rows
     @cython.final
+    cdef int make_walk(self, Automaton automaton, TokenTrie trie, object stop_ids, long long max_mask_bytes, long long max_walk_nodes, object by_id_only) except -1
+    @cython.final
     cdef int _enter_sets(self, object token_sets, object by_id_only) except -1
     @cython.final
     cdef int _forget(self) except -1 nogil

@@ -72,19 +72,22 @@ class MaskWalk(MaskThreads):
                 setattr(self, name, None)
             return self
 
-    def __init__(self, automaton: Automaton, trie: TokenTrie, stop_ids, regions, token_sets,
-                 max_mask_bytes: cython.longlong, max_walk_nodes: cython.longlong, by_id_only=()):
-        """``regions``: partitions of the bytes; ``token_sets``: sets of ids; ``by_id_only``: ids of those sets whose
-        bytes are not read."""
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def make_walk(self, automaton: Automaton, trie: TokenTrie, stop_ids, max_mask_bytes: cython.longlong,
+                  max_walk_nodes: cython.longlong, by_id_only) -> cython.int:
+        """This comes first. ``by_id_only``: ids of the program's token sets whose bytes are not read."""
         i: cython.int
         k: cython.int
+        token_sets: list = automaton.program.token_sets
         set_reach(automaton, trie.max_depth + 1)
         self.max_mask_bytes = max_mask_bytes
         self.vocab_size = trie.vocab_size
-        self.make_records(automaton, trie, regions, max_walk_nodes)
+        self.make_records(automaton, trie, automaton.program.regions, max_walk_nodes)
         self.make_counted(automaton, trie)
         self.make_threads()
-        self.n_sets = len(token_sets)
+        self.n_sets = cython.cast(cython.int, len(token_sets))
         self.n_stops = len(stop_ids)
         self.stops = grow_int(self.stops, self.n_stops + 1)
         if not self.stops:
@@ -93,6 +96,7 @@ class MaskWalk(MaskThreads):
             self.stops[i] = k
         self._enter_sets(token_sets, by_id_only)
         self._forget()
+        return 0
 
     @cython.final
     @cython.cfunc

@@ -12,6 +12,8 @@ cdef int** grow_lists(int** old, Py_ssize_t count) noexcept nogil
 cdef void** empty_pointers(int count) noexcept nogil
 cdef unsigned int** empty_rows(int count) noexcept nogil
 cdef int** empty_lists(int count) noexcept nogil
+cdef void zero_ints(int* a, Py_ssize_t at, int n) noexcept nogil
+cdef void unset_ints(int* a, Py_ssize_t at, int n) noexcept nogil
 cdef int* drop_int(int* old) noexcept nogil
 cdef long long* drop_long(long long* old) noexcept nogil
 cdef int out_of_memory() except -1 nogil

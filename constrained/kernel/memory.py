@@ -14,7 +14,7 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.libc.stdlib import free, realloc
-    from cython.cimports.libc.string import memcpy
+    from cython.cimports.libc.string import memcpy, memset
 
 
 @cython.cfunc
@@ -159,6 +159,32 @@ def empty_lists(count: cython.int) -> cython.pp_int:
         return cython.cast(cython.pp_int, empty_pointers(count))
     else:
         return empty_pointers(count)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def zero_ints(a: cython.p_int, at: cython.Py_ssize_t, n: cython.int) -> cython.void:
+    """``a[at : at + n]`` become 0."""
+    i: cython.int
+    if cython.compiled:
+        memset(a + at, 0, n * cython.sizeof(cython.int))
+    else:
+        for i in range(n):
+            a[at + i] = 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def unset_ints(a: cython.p_int, at: cython.Py_ssize_t, n: cython.int) -> cython.void:
+    """``a[at : at + n]`` become -1."""
+    i: cython.int
+    if cython.compiled:
+        memset(a + at, 255, n * cython.sizeof(cython.int))
+    else:
+        for i in range(n):
+            a[at + i] = -1
 
 
 @cython.cfunc

@@ -6,6 +6,7 @@ cdef int NODE_BITS
 cdef int MAX_BASES
 
 @cython.final
+@cython.no_gc
 cdef class Places:
     cdef Automaton a
     cdef int v_count
@@ -43,12 +44,15 @@ cdef class Places:
     cdef int* key
     cdef int* s_node
     cdef int* s_to
+    cdef int make(self, Automaton automaton) except -1
+    cdef int _need_scratch(self) except -1 nogil
     cdef void _drop(self) noexcept nogil
     cdef int forget(self) except -1 nogil
     cdef long long bytes_held(self) noexcept nogil
     cdef int _make_table(self, int size) except -1 nogil
     cdef int _slot(self, int* words, int at, int n) noexcept nogil
     cdef int _intern(self, int bits) except -2 nogil
+    cdef int _grow_bases(self, int cap) except -1 nogil
     cdef void _load(self, int v) noexcept nogil
     cdef int pack(self, int v, list out) except -1
     cdef int unpack(self, list data) except -2

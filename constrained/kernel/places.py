@@ -72,9 +72,10 @@ MAX_BASES = cython.declare(cython.int, 1 << 20)
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class Places:
-    """The places of one automaton. See the module docstring."""
+    """The places of one automaton. See the module docstring. ``make`` comes first."""
 
     if cython.compiled:
 
@@ -94,11 +95,23 @@ class Places:
                 setattr(self, name, None)
             return self
 
-    def __init__(self, automaton: Automaton):
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def make(self, automaton: Automaton) -> cython.int:
+        """The places of ``automaton``: as long as no count is far all bases are 0, and hardly anything is made."""
         self.a = automaton
+        return self.forget()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _need_scratch(self) -> cython.int:
+        """Room for what a move is found with."""
+        if self.piece:
+            return 0
         self.piece = grow_int(self.piece, 13 * REGISTERS)
         if not self.piece:
-            raise MemoryError
+            out_of_memory()
         self.b_base = moved(self.piece, 0, self.b_base, 0, REGISTERS)
         self.b_loop = moved(self.piece, REGISTERS, self.b_loop, 0, REGISTERS)
         self.b_kind = moved(self.piece, 2 * REGISTERS, self.b_kind, 0, REGISTERS)
@@ -109,7 +122,7 @@ class Places:
         self.g_most = moved(self.piece, 8 * REGISTERS, self.g_most, 0, REGISTERS)
         self.g_register = moved(self.piece, 9 * REGISTERS, self.g_register, 0, REGISTERS)
         self.key = moved(self.piece, 10 * REGISTERS, self.key, 0, 3 * REGISTERS)
-        self.forget()
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -124,6 +137,7 @@ class Places:
         self.m_pool = drop_int(self.m_pool)
         self.v_cap = 0
         self.v_pool_cap = 0
+        self.v_table_size = 0
         self.m_cap = 0
         self.m_pool_cap = 0
 
@@ -138,8 +152,11 @@ class Places:
         self.m_count = 0
         self.m_pool_len = 0
         self.s_len = 0
-        self._make_table(16)
-        self._intern(0)
+        self._grow_bases(1)
+        self.v_off[0] = 0
+        self.v_len[0] = 0
+        self.v_bits[0] = 0
+        self.v_count = 1
         return 0
 
     @cython.cfunc
@@ -188,6 +205,10 @@ class Places:
         v: cython.int = self.v_count
         n: cython.int = 0
         i: cython.int
+        if bits == 0:
+            return 0
+        if self.v_table_size == 0:
+            self._make_table(16)
         for r in range(REGISTERS):
             if bits >> r & 1:
                 self.key[n] = self.b_kind[r] << 4 | r
@@ -200,16 +221,7 @@ class Places:
         if v >= MAX_BASES:
             return -1
         if v >= self.v_cap:
-            cap: cython.int = 16 if self.v_cap == 0 else self.v_cap * 2
-            piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 3 * cap)
-            if not piece:
-                out_of_memory()
-            self.v_off = moved(piece, 0, self.v_off, v, cap)
-            self.v_len = moved(piece, cap, self.v_len, v, cap)
-            self.v_bits = moved(piece, 2 * cap, self.v_bits, v, cap)
-            drop_int(self.v_piece)
-            self.v_piece = piece
-            self.v_cap = cap
+            self._grow_bases(16 if self.v_cap < 16 else self.v_cap * 2)
         if self.v_pool_len + n > self.v_pool_cap:
             self.v_pool_cap = 2 * (self.v_pool_len + n) + 16
             self.v_pool = grow_int(self.v_pool, self.v_pool_cap)
@@ -225,9 +237,26 @@ class Places:
         self.v_count = v + 1
         if 2 * self.v_count > self.v_table_size:
             self._make_table(2 * self.v_table_size)
-            for r in range(self.v_count):
+            for r in range(1, self.v_count):
                 self.v_table[self._slot(self.v_pool, self.v_off[r], self.v_len[r])] = r
         return v
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _grow_bases(self, cap: cython.int) -> cython.int:
+        """Room for ``cap`` bases."""
+        v: cython.int = self.v_count
+        piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 3 * cap)
+        if not piece:
+            out_of_memory()
+        self.v_off = moved(piece, 0, self.v_off, v, cap)
+        self.v_len = moved(piece, cap, self.v_len, v, cap)
+        self.v_bits = moved(piece, 2 * cap, self.v_bits, v, cap)
+        drop_int(self.v_piece)
+        self.v_piece = piece
+        self.v_cap = cap
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -260,6 +289,7 @@ class Places:
         r: cython.int
         n: cython.int = data[0]
         bits: cython.int = 0
+        self._need_scratch()
         for i in range(1, 3 * n + 1, 3):
             r = data[i]
             self.b_kind[r & 15] = r >> 4
@@ -285,6 +315,7 @@ class Places:
             return 0
         if self.a.n_far[node] == self.v_bits[v]:
             return cython.cast(cython.longlong, v) << NODE_BITS | node
+        self._need_scratch()
         self._load(v)
         while self.a.n_far[node] & MOVES and tries < 2:
             m = self.a.memo.get(3, node, 0)

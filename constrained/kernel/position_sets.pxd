@@ -61,11 +61,15 @@ cdef class PositionSets(LazyPositions):
     cdef int* d_pool
     cdef int* d_table
     cdef int* buf
+    cdef int* class_off
+    cdef int* class_bytes
     cdef long long* d_min
     cdef int load_program(self, Program program) except -1
     cdef void _drop_sets(self) noexcept nogil
     cdef int forget_sets(self) except -1
     cdef long long bytes_of_sets(self) noexcept nogil
+    @cython.final
+    cdef int need_classes(self) except -1 nogil
     @cython.final
     cdef int need_buf(self, int n) except -1 nogil
     @cython.final

@@ -116,7 +116,8 @@ class Stacks(Dets):
         self.far = 1 << 30
         make_ranges(self)
         self.registers = Registers()
-        self.guards = GuardTables(self.program.guards)
+        self.guards = GuardTables()
+        self.guards.load(self.program.guards)
         self.guard_loop = -1
         self.budgets = False
         for i in range(self.n_loops):

@@ -25,6 +25,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.mask_walk import MaskWalk
     from cython.cimports.constrained.kernel.memory import grow_pointers
     from cython.cimports.constrained.kernel.places import NODE_BITS, Places
+    from cython.cimports.constrained.kernel.program import Program
     from cython.cimports.constrained.kernel.token_budgets import after_token
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.constrained.kernel.unions import unite
@@ -60,12 +61,15 @@ class StaleState(Exception):
 class TokenAutomaton(MaskWalk):
     """An ``Automaton`` read token by token. See the module docstring."""
 
-    def __init__(self, automaton: Automaton, trie: TokenTrie, stop_ids, regions, token_sets,
+    def __init__(self, program: Program, max_threads: cython.int, trie: TokenTrie, stop_ids,
                  max_mask_bytes: cython.longlong, max_walk_nodes: cython.longlong, by_id_only=()):
-        """See ``MaskWalk``."""
-        MaskWalk.__init__(self, automaton, trie, stop_ids, regions, token_sets, max_mask_bytes, max_walk_nodes,
-                          by_id_only)
-        self.places = Places(automaton)
+        """``max_threads``: largest number of elements of one node; ``by_id_only``: ids of the program's token sets
+        whose bytes are not read."""
+        automaton: Automaton = Automaton()
+        automaton.load(program, max_threads)
+        self.make_walk(automaton, trie, stop_ids, max_mask_bytes, max_walk_nodes, by_id_only)
+        self.places = Places()
+        self.places.make(automaton)
 
     @cython.cfunc
     @cython.nogil
@@ -310,6 +314,7 @@ class TokenAutomaton(MaskWalk):
             with self.a.lock:
                 node = self.node_of(handle)
                 place = handle & PLACE
+                self.a.need_classes()
                 while len(out) < most and node != 0 and not self.a.is_complete(node) and not self._reads_tokens(node):
                     for i in range(8):
                         self.first[i] = 0
@@ -328,10 +333,10 @@ class TokenAutomaton(MaskWalk):
                         while not w & 1:
                             w = w >> 1
                             k += 1
-                    if k < 0 or self.walk.class_off[k + 1] - self.walk.class_off[k] != 1:
+                    if k < 0 or self.a.class_off[k + 1] - self.a.class_off[k] != 1:
                         break
                     row = self.a.step(self.a.row_of(node), k)
-                    out.append(self.walk.class_bytes[self.walk.class_off[k]])
+                    out.append(self.a.class_bytes[self.a.class_off[k]])
                     place = self.place_of(self.a.row_node[row // self.a.n_classes], bases_of(place))
                     node = cython.cast(cython.int, place & NODE)
             return bytes(out)
@@ -380,6 +385,7 @@ class TokenAutomaton(MaskWalk):
         try:
             with self.a.lock:
                 node = self.absolute_of(handle)
+                self.a.need_classes()
                 if self.a.guard_loop >= 0:
                     return self._search(node, most)
                 while not self.a.is_complete(node) and len(out) < most:
@@ -400,7 +406,7 @@ class TokenAutomaton(MaskWalk):
                         raise ThreadLimitReached(self.a.max_threads, -1)
                     if t == 0:
                         return None
-                    out.append(self.walk.class_bytes[self.walk.class_off[k]])
+                    out.append(self.a.class_bytes[self.a.class_off[k]])
                     node = self.a.row_node[t // self.a.n_classes]
             return bytes(out)
         except BaseException:
@@ -435,7 +441,7 @@ class TokenAutomaton(MaskWalk):
                 if t != 0:
                     t = self.a.row_node[t // self.a.n_classes]
                     if t not in before:
-                        before[t] = (node, self.walk.class_bytes[self.walk.class_off[k]])
+                        before[t] = (node, self.a.class_bytes[self.a.class_off[k]])
                         heappush(heap, (depth + 1 + minimum(self.a, t), -depth - 1, t))
         return None
 

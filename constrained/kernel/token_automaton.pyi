@@ -1,11 +1,24 @@
 from array import array
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from constrained.kernel.mask_walk import MaskWalk
+from constrained.kernel.program import Program
+from constrained.kernel.token_trie import TokenTrie
 
 class StaleState(Exception): ...
 
 class TokenAutomaton(MaskWalk):
+    def __init__(
+        self,
+        program: Program,
+        max_threads: int,
+        trie: TokenTrie,
+        stop_ids: Collection[int],
+        max_mask_bytes: int,
+        max_walk_nodes: int,
+        by_id_only: Iterable[int] = ...,
+    ) -> None: ...
     def start(self) -> int: ...
     def is_fresh(self, handle: int) -> bool: ...
     def new_epoch(self) -> None: ...

@@ -10,6 +10,7 @@ from constrained.kernel.token_trie cimport TokenTrie
 from constrained.kernel.walk_lanes cimport WalkLanes
 
 @cython.final
+@cython.no_gc
 cdef class TokenWalk:
     cdef Automaton a
     cdef TokenTrie t
@@ -34,7 +35,6 @@ cdef class TokenWalk:
     cdef bint plain
     cdef bint beside
     cdef bint has_beside
-    cdef int* piece
     cdef int* path
     cdef int* run_x
     cdef int* run_row
@@ -43,9 +43,8 @@ cdef class TokenWalk:
     cdef int* rest_d
     cdef int* rest_n
     cdef int* rest_c
-    cdef int* first
-    cdef int* class_off
-    cdef int* class_bytes
+    cdef int first[8]
+    cdef int make(self, Automaton automaton, TokenTrie trie, HoleRegions regions, ExitGroups groups, long long max_walk_nodes) except -1
     cdef void _begin(self, bint hook) noexcept nogil
     cdef int from_root(self, int node, bint hook) except -1 nogil
     cdef int from_group(self, int g, int node, bint hook) except -1 nogil

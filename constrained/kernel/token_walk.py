@@ -29,7 +29,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
     from cython.cimports.constrained.kernel.holes import fill_hole
     from cython.cimports.constrained.kernel.literals import Literals
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory
+    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory, zero_ints
     from cython.cimports.constrained.kernel.pending import lives
     from cython.cimports.constrained.kernel.stacks import HOLE_NODE
     from cython.cimports.constrained.kernel.token_budgets import is_used_up
@@ -43,7 +43,7 @@ else:
     from constrained.kernel.hole_regions import HoleRegions
     from constrained.kernel.holes import fill_hole
     from constrained.kernel.literals import Literals
-    from constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory
+    from constrained.kernel.memory import drop_int, grow_int, out_of_memory, zero_ints
     from constrained.kernel.pending import lives
     from constrained.kernel.stacks import HOLE_NODE
     from constrained.kernel.token_budgets import is_used_up
@@ -61,14 +61,15 @@ class WalkLimitReached(Exception):
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class TokenWalk:
-    """See the module docstring."""
+    """See the module docstring. ``make`` comes first."""
 
     if cython.compiled:
 
         def __dealloc__(self):
-            drop_int(self.piece)
+            drop_int(self.path)
             drop_int(self.run_x)
             drop_int(self.run_row)
             drop_int(self.task_x)
@@ -85,46 +86,33 @@ class TokenWalk:
                 setattr(self, name, 0)
             for name in _POINTERS:
                 setattr(self, name, None)
+            self.first = [0] * 8
             return self
 
-    def __init__(self, automaton: Automaton, trie: TokenTrie, regions: HoleRegions, groups: ExitGroups,
-                 max_walk_nodes: cython.longlong):
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def make(self, automaton: Automaton, trie: TokenTrie, regions: HoleRegions, groups: ExitGroups,
+             max_walk_nodes: cython.longlong) -> cython.int:
+        """Walk ``trie`` with ``automaton``, whose ``regions`` and places' ``groups`` these are."""
         self.a = automaton
         self.t = trie
         self.r = regions
         self.groups = groups
-        self.found = FoundTokens(trie, regions)
-        self.lanes = WalkLanes(automaton, trie)
-        self.side = BesideRegion(automaton, trie, regions)
-        self.literals = Literals(automaton, trie, groups)
+        self.found = FoundTokens()
+        self.found.make(trie, regions)
+        self.lanes = WalkLanes()
+        self.lanes.make(automaton, trie)
+        self.side = BesideRegion()
+        self.side.make(automaton, trie, regions)
+        self.literals = Literals()
+        self.literals.make(automaton, trie, groups)
         self.max_walk_nodes = max_walk_nodes
         self.plain = automaton.guard_loop < 0 and not automaton.budgets
-        self.small = SMALL_SUBTREE if len(regions.regions) > 1 else SMALL_WITHOUT_REGIONS
-        b: cython.int
-        k: cython.int = automaton.n_classes + 1
-        self.piece = grow_int(self.piece, 264 + k + trie.max_depth + 2)
-        if not self.piece:
+        self.small = SMALL_SUBTREE if regions.n_regions > 1 else SMALL_WITHOUT_REGIONS
+        self.path = grow_int(self.path, trie.max_depth + 2)
+        if not self.path:
             raise MemoryError
-        self.class_bytes = moved(self.piece, 0, self.class_bytes, 0, 256)
-        self.first = moved(self.piece, 256, self.first, 0, 8)
-        self.class_off = moved(self.piece, 264, self.class_off, 0, k)
-        self.path = moved(self.piece, 264 + k, self.path, 0, trie.max_depth + 2)
-        for k in range(automaton.n_classes + 1):
-            self.class_off[k] = 0
-        for b in range(256):
-            self.class_off[automaton.cls[b] + 1] += 1
-        for k in range(automaton.n_classes):
-            self.class_off[k + 1] += self.class_off[k]
-        for b in range(255, -1, -1):  # the last of a class first: then its offset is where it begins
-            k = automaton.cls[b] + 1
-            self.class_off[k] -= 1
-            self.class_bytes[self.class_off[k]] = b
-        # each is one place behind: class k ended at k + 1 and begins there now
-        for k in range(automaton.n_classes):
-            self.class_off[k] = self.class_off[k + 1]
-        self.class_off[automaton.n_classes] = 256
-        self.side.class_off = self.class_off
-        self.side.class_bytes = self.class_bytes
+        return 0
 
     # ---- a walk --------------------------------------------------------------------------------------
 
@@ -163,19 +151,34 @@ class TokenWalk:
         j: cython.int
         k: cython.int
         t: cython.int
+        lo: cython.int
+        hi: cython.int
         self._begin(hook)
-        for i in range(8):
-            self.first[i] = 0
+        zero_ints(self.first, 0, 8)
         self.a.first_classes(node, self.first)
         self.groups.open(g)
+        if self.groups.is_listed():  # the bytes that lead on from it are mostly fewer than those of the classes
+            hi = at + 11 + 2 * self.groups.pool[at + 8]
+            for i in range(at + 11, hi, 2):
+                lo = hi
+                hi = at + self.groups.pool[i + 1]
+                k = self.a.cls[self.groups.pool[i]]
+                if not (self.first[k >> 5] >> (k & 31)) & 1:
+                    continue
+                t = self.a.step(row, k)
+                if t != 0:
+                    for j in range(lo, hi):
+                        self._reach(self.groups.pool[j], t)
+            return self._work()
+        self.a.need_classes()
         for k in range(self.a.n_classes):
             if not (self.first[k >> 5] & self.groups.pool[at + (k >> 5)]) >> (k & 31) & 1:
                 continue
             t = self.a.step(row, k)
             if t == 0:
                 continue
-            for i in range(self.class_off[k], self.class_off[k + 1]):
-                for j in range(self.groups.behind(self.class_bytes[i])):
+            for i in range(self.a.class_off[k], self.a.class_off[k + 1]):
+                for j in range(self.groups.behind(self.a.class_bytes[i])):
                     self._reach(self.groups.found[j], t)
         return self._work()
 
@@ -297,8 +300,8 @@ class TokenWalk:
                     raise WalkLimitReached(self.visited)
             wide = self._split(node, x)
             table = self.t.child_table(x)
-            for k in range(8):
-                self.first[k] = 0
+            self.a.need_classes()
+            zero_ints(self.first, 0, 8)
             if wide:
                 self._first_of_rest()
             else:
@@ -309,8 +312,8 @@ class TokenWalk:
                 t = self._step_rest(k) if wide else self.a.step(row, k)
                 if t == 0:
                     continue
-                for b in range(self.class_off[k], self.class_off[k + 1]):
-                    c = self.t.children[table + self.class_bytes[b]]
+                for b in range(self.a.class_off[k], self.a.class_off[k + 1]):
+                    c = self.t.children[table + self.a.class_bytes[b]]
                     if c != 0:
                         self._reach(c, t)
         self._run_all()
@@ -341,7 +344,8 @@ class TokenWalk:
         d: cython.int
         t: cython.int
         self.found.need(hi - x)
-        self.lanes.room()
+        if hook:
+            self.lanes.room()
         kind = self.lanes.kind
         out = self.found.tk
         path[word[x] >> 8] = row
@@ -355,8 +359,9 @@ class TokenWalk:
                     if t < 0:
                         return -1
                     rows = self.a.rows
-                    self.lanes.room()
-                    kind = self.lanes.kind
+                    if hook:
+                        self.lanes.room()
+                        kind = self.lanes.kind
                 if t == 0:
                     n = end[n]
                     continue
@@ -542,6 +547,7 @@ class TokenWalk:
         last: cython.int
         standing: cython.bint
         nodes: cython.p_int
+        self.a.need_classes()
         self.found.add_wide(w, self.side.cut, self.side.n_cut if self.beside else 0)
         for e in range(self.r.w_exit[w], self.r.w_exit[w] + self.r.w_nexit[w]):
             m = fill_hole(self.a, self.r.x_v[e], n)
@@ -553,8 +559,7 @@ class TokenWalk:
                 elif self.groups.add_exit(e):  # no guards: see ``_find_side``
                     for i in range(self.side.n_excluded):
                         self.groups.bar(e, self.side.excluded[2 * i], self.side.excluded[2 * i + 1])
-            for i in range(8):
-                self.first[i] = 0
+            zero_ints(self.first, 0, 8)
             self.a.first_classes(m, self.first)
             row = self.a.row_of(m)
             for k in range(self.a.n_classes):
@@ -564,8 +569,8 @@ class TokenWalk:
                 if t == 0:
                     continue
                 standing = self.hook and self._row_stands(t)
-                for b in range(self.class_off[k], self.class_off[k + 1]):
-                    i = self.r.exit_list(e, self.class_bytes[b])
+                for b in range(self.a.class_off[k], self.a.class_off[k + 1]):
+                    i = self.r.exit_list(e, self.a.class_bytes[b])
                     nodes = self.r.xl[i]
                     j = self.r.xl_len[6 * i + 4]
                     last = self.r.xl_len[6 * i + 5]
@@ -624,4 +629,4 @@ _COUNTERS = """
 small max_walk_nodes visited n_tasks task_cap n_rest rest_cap n_runs run_cap run_nodes rest hook plain beside
 has_beside
 """.split()
-_POINTERS = "piece path run_x run_row task_x task_node rest_d rest_n rest_c first class_off class_bytes".split()
+_POINTERS = "path run_x run_row task_x task_node rest_d rest_n rest_c".split()

@@ -1,16 +1,3 @@
-from constrained.kernel.automaton import Automaton
-from constrained.kernel.exit_groups import ExitGroups
-from constrained.kernel.hole_regions import HoleRegions
-from constrained.kernel.token_trie import TokenTrie
-
 class WalkLimitReached(Exception): ...
 
-class TokenWalk:
-    def __init__(
-        self,
-        automaton: Automaton,
-        trie: TokenTrie,
-        regions: HoleRegions,
-        groups: ExitGroups,
-        max_walk_nodes: int,
-    ) -> None: ...
+class TokenWalk: ...

@@ -4,6 +4,7 @@ from constrained.kernel.automaton cimport Automaton
 from constrained.kernel.token_trie cimport TokenTrie
 
 @cython.final
+@cython.no_gc
 cdef class WalkLanes:
     cdef Automaton a
     cdef TokenTrie t
@@ -17,6 +18,7 @@ cdef class WalkLanes:
     cdef unsigned char* marks
     cdef unsigned char* stood
     cdef unsigned char* kind
+    cdef void make(self, Automaton automaton, TokenTrie trie) noexcept
     cdef void begin(self) noexcept nogil
     cdef void forget(self) noexcept nogil
     cdef int room(self) except -1 nogil

@@ -32,12 +32,14 @@ else:
 import sys
 
 HOLE = cython.declare(cython.int, 2)
+LITTLE = cython.declare(cython.bint, sys.byteorder == "little")
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class WalkLanes:
-    """See the module docstring. ``used``: there are marks."""
+    """See the module docstring. ``make`` comes first. ``used``: there are marks."""
 
     if cython.compiled:
 
@@ -60,10 +62,12 @@ class WalkLanes:
                 setattr(self, name, None)
             return self
 
-    def __init__(self, automaton: Automaton, trie: TokenTrie):
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def make(self, automaton: Automaton, trie: TokenTrie) -> cython.void:
         self.a = automaton
         self.t = trie
-        self.little = sys.byteorder == "little"
+        self.little = LITTLE
 
     @cython.cfunc
     @cython.nogil
@@ -99,9 +103,12 @@ class WalkLanes:
             self.kind = _grow_bytes(self.kind, self.kind_cap)
             if not self.kind:
                 out_of_memory()
-            while i < self.kind_cap:
-                self.kind[i] = 0
-                i += 1
+            if cython.compiled:
+                memset(self.kind + i, 0, self.kind_cap - i)
+            else:
+                while i < self.kind_cap:
+                    self.kind[i] = 0
+                    i += 1
         return 0
 
     @cython.cfunc

@@ -7,7 +7,6 @@ from constrained.engine.lowering import lower
 from constrained.engine.vocabulary_tables import VocabularyTrie, trie_of
 from constrained.errors import GrammarError, UnsatisfiableGrammarError
 from constrained.grammar.ir import RuleSet, TokenReference
-from constrained.kernel.automaton import Automaton
 from constrained.kernel.program import Program
 from constrained.kernel.token_automaton import TokenAutomaton
 from constrained.limits import Limits
@@ -35,8 +34,8 @@ def distinct_automaton(rules: RuleSet, program: Program, relaxed: TokenAutomaton
     mark = frozenset((MARK,))
     lowered = lower(rules, limits, unspellable=tables.info.unspellable_bytes, resolve_tokens=resolve,
                     mark=lambda: mark, budgets=False)  # relaxed counts the tokens
-    exact = TokenAutomaton(Automaton(lowered, limits.max_threads), small.trie, list(small.info.stop_token_ids),
-                           lowered.regions, lowered.token_sets, limits.max_mask_bytes, limits.max_walk_nodes)
+    exact = TokenAutomaton(lowered, limits.max_threads, small.trie, small.info.stop_token_ids, limits.max_mask_bytes,
+                           limits.max_walk_nodes)
     found = DistinctAutomaton(relaxed, exact, tables.texts, places, by_id_only, limits.max_distinct_search)
     if not found.start():
         raise UnsatisfiableGrammarError("no text fits the grammar", hint="see what must not come twice")
