@@ -16,7 +16,7 @@ _HERE = (
     "annexes", "arena", "automaton", "beside", "blocks", "bounded_digits", "byte_trie", "carried", "choice_records",
     "class_trie", "counted_annex", "counted_products", "counted_records", "counted_walk", "dets", "dfa_tables",
     "digit_blocks", "distance", "exit_groups", "far_counts", "follower", "found_tokens", "guard_holes", "guard_survey",
-    "guard_tables", "hashing", "hole_regions", "holes", "images", "inlining", "int_rows", "item_choice",
+    "guard_tables", "hashing", "hole_regions", "holes", "images", "inlining", "int_rows", "item_choice", "key_annex",
     "lazy_positions", "literals", "logits", "mask_records", "mask_rows", "mask_store", "mask_threads", "mask_walk",
     "memo", "memory", "network", "nodes", "nullable", "pair_list", "partition", "passes", "pending", "places",
     "position_sets", "program", "pruning", "region_tables", "region_tokens", "regions", "registers", "rule_writer",

@@ -4,7 +4,6 @@ from constrained.kernel.blocks cimport Block
 from constrained.kernel.memory cimport grow_int
 
 cdef class Annex
-cdef class BlockAnnex(Annex)
 cdef class WordAnnex(Annex)
 cdef class LazyAnnex(Annex)
 cdef int NO_END
@@ -13,6 +12,7 @@ cdef long long FAR
 cdef class Annex:
     cdef int size
     cdef bint counted
+    cdef bint inside
     cdef int edges
     cdef Block block
     cdef object source
@@ -20,10 +20,6 @@ cdef class Annex:
     cdef int measure(self) except -1
     cdef int write_door(self, int* a, int* b, int* to, int at, int base, int end) noexcept
     cdef int write(self, int* off, int* a, int* b, int* to, long long* minima, int* region, int at, int base, int end, long long cost, int number) noexcept
-
-@cython.final
-cdef class BlockAnnex(Annex):
-    pass
 
 @cython.final
 cdef class WordAnnex(Annex):

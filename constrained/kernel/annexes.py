@@ -8,11 +8,11 @@ the span instead); ``kernel.program`` writes the door's edges and, behind all ot
 first position is entered from the door only, so the door never accepts: where the empty text is one of the annex, an
 epsilon leads past the door.
 
-``BlockAnnex``   a ``kernel.blocks`` block
 ``WordAnnex``    a list of words, as a trie
 ``LazyAnnex``    an automaton of which nothing is written but the door: see ``kernel.lazy_positions``
 
-A block beside a counter of characters is a ``kernel.counted_annex``, of which only the door is written, too.
+Strings but some keys are a ``kernel.key_annex``. A block beside a counter of characters is a ``kernel.counted_annex``,
+of which only the door is written, too.
 
 Cost: 3 ns an edge; nothing is written that cannot be completed.
 """
@@ -25,11 +25,9 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.blocks import Block
     from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.blocks import Block
     from constrained.kernel.memory import grow_int
 
 NO_END = cython.declare(cython.int, 1 << 29)
@@ -39,7 +37,8 @@ FAR = cython.declare(cython.longlong, 1 << 60)
 @cython.cclass
 class Annex:
     """``size`` positions behind a door, with at most ``edges`` edges, those of the door included. ``counted``: it is a
-    ``kernel.counted_annex``, whose positions are made when they are met.
+    ``kernel.counted_annex``, whose positions are made when they are met. ``inside``: the door is in the region of
+    ``block``, too.
     """
 
     if not cython.compiled:
@@ -47,7 +46,7 @@ class Annex:
         def __new__(cls, *args):
             self = object.__new__(cls)
             self.size = self.edges = self.n_rows = self.n_entries = 0
-            self.counted = False
+            self.counted = self.inside = False
             self.source = None
             self.block = self.rows = self.row_of = self.alike = self.need = self.final = self.offsets = None
             self.entry_lo = self.entry_hi = self.entry_depth = self.entry_length = self.entry_at = None
@@ -77,78 +76,6 @@ class Annex:
 
         ``cost``: bytes from ``end`` to its rule's end. ``number``: of the region of those positions that are in it.
         """
-        return at
-
-
-@cython.final
-@cython.cclass
-class BlockAnnex(Annex):
-    """State ``s`` of ``block``, which is measured, is position ``s``."""
-
-    def __init__(self, block: Block):
-        self.block = block
-        self.size = block.n
-        self.edges = 2 * (block.edges + block.finals)
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def measure(self) -> cython.int:
-        block: Block = self.block
-        least: cython.int = NO_END
-        k: cython.int
-        for k in range(block.first[0], block.first[1]):
-            if block.away[block.to[k]] + 1 < least:
-                least = block.away[block.to[k]] + 1
-        return least
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def write_door(self, a: cython.p_int, b: cython.p_int, to: cython.p_int, at: cython.int, base: cython.int,
-                   end: cython.int) -> cython.int:
-        block: Block = self.block
-        k: cython.int
-        for k in range(block.first[0], block.first[1]):
-            if block.away[block.to[k]] < NO_END:
-                a[at] = block.lo[k]
-                b[at] = block.hi[k]
-                to[at] = base + block.to[k]
-                at += 1
-        return at
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def write(self, off: cython.p_int, a: cython.p_int, b: cython.p_int, to: cython.p_int, minima: cython.p_longlong,
-              region: cython.p_int, at: cython.int, base: cython.int, end: cython.int, cost: cython.longlong,
-              number: cython.int) -> cython.int:
-        block: Block = self.block
-        away: cython.p_int = block.away
-        lo: cython.p_int = block.lo
-        hi: cython.p_int = block.hi
-        target: cython.p_int = block.to
-        i: cython.int
-        k: cython.int
-        last: cython.int
-        p: cython.int = base
-        for i in range(block.n):
-            off[4 * p] = at
-            last = block.first[i + 1]
-            for k in range(block.first[i], last):
-                if away[target[k]] < NO_END:
-                    a[at] = lo[k]
-                    b[at] = hi[k]
-                    to[at] = base + target[k]
-                    at += 1
-            off[4 * p + 1] = at
-            if away[i] == 0:  # a final state
-                a[at] = end
-                b[at] = end
-                to[at] = end
-                at += 1
-            off[4 * p + 2] = at
-            off[4 * p + 3] = at
-            minima[p] = FAR if away[i] >= NO_END else FAR - 1 if cost + away[i] >= FAR else cost + away[i]
-            region[p] = number if block.inside and block.inside[i] else 0
-            p += 1
         return at
 
 

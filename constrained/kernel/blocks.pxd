@@ -1,15 +1,12 @@
 cimport cython
 
-from constrained.kernel.memory cimport grow_int, grow_uint
+from constrained.kernel.memory cimport grow_int
 from constrained.kernel.network cimport Network
 
 cdef class Block
 cdef int NO_END
 cdef Block block_of_rows(tuple rows, object accepting)
 cdef Block block_of_character(int states, tuple edges)
-cdef Block block_of_keys(Block strings, tuple keys, int closing)
-cdef int _measure_keys(Block block, Block strings) except -1
-cdef int _spell_keys(Block block, Block strings, int* tree, int nodes, int closing) except -1
 
 @cython.final
 cdef class Block:

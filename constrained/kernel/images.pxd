@@ -4,6 +4,7 @@ from constrained.kernel.memory cimport grow_uint
 
 cdef class Image
 cdef int KEPT_POSITIONS
+cdef dict _images
 cdef Image image_of(object expr)
 
 @cython.final

@@ -20,12 +20,12 @@ cdef int COUNTED_DFA
 cdef int KEY_DFA
 cdef int NOT_FOLLOWED_BY
 cdef int _leaves(tuple ranges) except -1
+cdef Rule _new_rule(str name)
 
 @cython.final
 cdef class Rule:
     cdef str name
     cdef object expr
-    cdef list calls
     cdef bint inline
     cdef bint is_head
     cdef bint is_done
@@ -38,7 +38,9 @@ cdef class Rule:
     cdef int number
     cdef int name_id
     cdef int uses
+    cdef Py_ssize_t first_call
     cdef Py_ssize_t next_call
+    cdef Py_ssize_t last_call
     cdef long long weight
 
 @cython.final
@@ -46,6 +48,8 @@ cdef class RuleTable:
     cdef dict rules
     cdef dict kinds
     cdef dict known
+    cdef list called
+    cdef list frames
     cdef object parts_of
     cdef bint guarded
     cdef bint images
@@ -59,8 +63,8 @@ cdef class RuleTable:
     cdef int choose(self, str root) except -1
     cdef int _open(self, Rule rule) except -1
     cdef bint _all_opaque(self, Rule rule) except -1
-    cdef int _call(self, Rule rule, str name) except -1
+    cdef int _call(self, str name) except -1
     cdef int _weigh(self, Rule rule) except -1
     cdef bint _may_be_called(self, Rule rule) except -1
-    cdef int _deepen(self, int depth, Py_ssize_t i) except -1
+    cdef int _deepen(self, int depth, tuple items, Py_ssize_t i) except -1
     cdef int size(self, object expr, int most) except -1

@@ -81,26 +81,24 @@ def _leaves(ranges: tuple) -> cython.int:
 @cython.final
 @cython.cclass
 class Rule:
-    """A rule by name. ``number`` and ``name_id`` are the network's, -1 until it has them."""
+    """A rule by name. ``number`` and ``name_id`` are the network's, -1 until it has them.
 
-    def __init__(self, name: str, expr):
-        self.name = name
-        self.expr = expr
-        self.calls = []
-        self.inline = False
-        self.is_head = False
-        self.is_done = False
-        self.counts = False
-        self.loops = False
-        self.guarded = False
-        self.graph = False
-        self.wanted = False
-        self.image = None
-        self.number = -1
-        self.name_id = -1
-        self.uses = 0
-        self.next_call = 0
-        self.weight = 0
+    The rules it calls are ``called[next_call:last_call]`` of its table; what was looked at is behind ``next_call``.
+    """
+
+    if not cython.compiled:
+        expr = image = None
+        inline = is_head = is_done = counts = loops = guarded = graph = wanted = False
+        uses = first_call = next_call = last_call = weight = 0
+
+
+@cython.cfunc
+def _new_rule(name: str) -> Rule:
+    rule: Rule = Rule.__new__(Rule)
+    rule.name = name
+    rule.number = -1
+    rule.name_id = -1
+    return rule
 
 
 @cython.final
@@ -134,6 +132,8 @@ class RuleTable:
         self.images = images
         self.largest = largest
         self.known = {}
+        self.called = []
+        self.frames = []
         self.opaque = []
         self.wanted = []
         self.special = False
@@ -143,11 +143,17 @@ class RuleTable:
     @cython.exceptval(-1, check=False)
     def kind_of(self, node) -> cython.int:
         """A node's number, 0 for the rarer ones."""
-        held: Node
-        if isinstance(node, Node):
-            held = node
-            if held.kind != 0:
-                return held.kind
+        # the most by their very types: cheaper than a look at what a type comes from
+        if type(node) is Literal:
+            return LITERAL
+        if type(node) is Reference:
+            return REFERENCE
+        if type(node) is Sequence:
+            return SEQUENCE
+        if type(node) is Choice:
+            return CHOICE
+        if isinstance(node, Node) and cython.cast(Node, node).kind != 0:
+            return cython.cast(Node, node).kind
         return self.kinds.get(type(node), 0)
 
     @cython.cfunc
@@ -159,38 +165,42 @@ class RuleTable:
         rule: Rule
         called: Rule
         total: cython.longlong
-        rule = Rule(root, self.rules[root])
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        rule = _new_rule(root)
+        rule.expr = self.rules[root]
         rule.is_head = True
         self.known[root] = rule
         self._weigh(rule)
-        path.append(rule)
-        while path:
-            rule = path[len(path) - 1]
-            if rule.next_call < len(rule.calls):
-                called = rule.calls[rule.next_call]
+        while True:
+            if rule.next_call < rule.last_call:
+                called = cython.cast(Rule, self.called[rule.next_call])
                 rule.next_call += 1
                 if called.expr is None:
                     called.expr = self.rules[called.name]
                     self._open(called)
-                    path.append(called)
+                    path.append(rule)
+                    rule = called
                 elif not called.is_done:
                     called.is_head = True
                 continue
             if rule.image is not None and not self._all_opaque(rule):
                 rule.image = None
-                rule.calls = []
-                rule.next_call = 0
                 self._weigh(rule)
                 continue
-            path.pop()
             rule.is_done = True
             finished.append(rule)
-        for rule in finished:  # callees first
+            if not path:
+                break
+            rule = cython.cast(Rule, path.pop())
+        for i in range(len(finished)):  # callees first
+            rule = cython.cast(Rule, finished[i])
             if rule.image is not None:
                 self.opaque.append(rule)
                 continue
             total = rule.weight
-            for called in rule.calls:
+            for k in range(rule.first_call, rule.last_call):
+                called = cython.cast(Rule, self.called[k])
                 total += called.weight if called.inline else 1
             rule.weight = total
             # one that counts (bounded whitespace) is called: what is found out about its loop then serves every place
@@ -198,12 +208,10 @@ class RuleTable:
                     not rule.counts and total <= INLINE_SIZE and total * rule.uses <= INLINE_TOTAL)):
                 rule.inline = not (self.guarded and (
                     (rule.graph and rule.uses > 1)
-                    or (rule.loops and not rule.calls and self._may_be_called(rule))))
+                    or (rule.loops and rule.first_call == rule.last_call and self._may_be_called(rule))))
             if rule.wanted:
                 self.wanted.append(rule)
         self.opaque.reverse()
-        for rule in finished:
-            rule.calls = None  # recursive rules would hold one another
         return 0
 
     @cython.cfunc
@@ -214,20 +222,22 @@ class RuleTable:
         image: Image
         if not self.images or not isinstance(rule.expr, Node):
             return self._weigh(rule)
-        node = rule.expr
+        node = cython.cast(Node, rule.expr)
         if node.shared != 1:
             return self._weigh(rule)
         image = image_of(node)
         if image is not None:
             if image.largest <= self.largest and image.fits(rule.name, self.rules):
                 rule.image = image
+                rule.next_call = rule.first_call = len(self.called)
                 for call in image.calls:
-                    self._call(rule, call[0])
+                    self._call(call[0])
+                rule.last_call = len(self.called)
                 return 0
             return self._weigh(rule)
         rule.wanted = True
         self._weigh(rule)
-        if not rule.counts and rule.weight + len(rule.calls) <= INLINE_SIZE:
+        if not rule.counts and rule.weight + rule.last_call - rule.first_call <= INLINE_SIZE:
             rule.wanted = False  # too small to be called
             node.shared = 3
         return 0
@@ -236,25 +246,25 @@ class RuleTable:
     @cython.exceptval(-1, check=False)
     def _all_opaque(self, rule: Rule) -> cython.bint:
         """Whether all that an image calls has an image, too; it had when this one was made."""
-        called: Rule
-        for called in rule.calls:
-            if called.image is None:
+        k: cython.Py_ssize_t
+        for k in range(rule.first_call, rule.last_call):
+            if cython.cast(Rule, self.called[k]).image is None:
                 return False
         return True
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _call(self, rule: Rule, name: str) -> cython.int:
-        """A rule refers to another one."""
+    def _call(self, name: str) -> cython.int:
+        """The rule that is being read refers to another one."""
         called: Rule
         known = self.known.get(name)
         if known is None:
-            called = Rule(name, None)
+            called = _new_rule(name)
             self.known[name] = called
         else:
             called = cython.cast(Rule, known)
         called.uses += 1
-        rule.calls.append(called)
+        self.called.append(called)
         return 0
 
     @cython.cfunc
@@ -267,36 +277,24 @@ class RuleTable:
         kind: cython.int
         depth: cython.int = 0  # of ``frames``: what is half read, and in ``at`` how far
         i: cython.Py_ssize_t = 0
-        n: cython.Py_ssize_t = 1
-        items: tuple = (rule.expr,)
+        n: cython.Py_ssize_t = 0
+        items: tuple = ()
         parts: tuple
-        frames: list = []
         repeat: Repeat
         group: Unordered
+        node: object = rule.expr
+        rule.next_call = rule.first_call = len(self.called)
         while True:
-            if i == n:
-                if depth == 0:
-                    rule.weight = total
-                    return 0
-                depth -= 1
-                items = frames.pop()
-                n = len(items)
-                i = self.at[depth]
-                continue
-            node = items[i]
-            i += 1
             kind = self.kind_of(node)
+            parts = None
             if kind == LITERAL:
                 total += len(cython.cast(Literal, node).data)
-                continue
-            if kind == REFERENCE:
-                self._call(rule, cython.cast(Reference, node).name)
-                continue
-            if kind == SEQUENCE:
+            elif kind == REFERENCE:
+                self._call(cython.cast(Reference, node).name)
+            elif kind == SEQUENCE:
                 parts = cython.cast(Sequence, node).items
             elif kind == CHAR_CLASS:
                 total += _leaves(cython.cast(CharClass, node).ranges)
-                continue
             elif kind == CHOICE:
                 parts = cython.cast(Choice, node).options
             elif kind == REPEAT:
@@ -309,17 +307,18 @@ class RuleTable:
             elif kind == UNORDERED:
                 group = cython.cast(Unordered, node)
                 total += INLINE_SIZE
-                if group.held[1] is None:
-                    parts = (*group.items, group.held[0])
-                else:
-                    parts = (*group.items, *group.held)
+                if i < n:
+                    self._deepen(depth, items, i)
+                    depth += 1
+                items = group.held  # behind the items
+                n = 2 if items[1] is not None else 1
+                i = 0
+                parts = group.items
             elif kind == BYTE_DFA:
                 total += 4 * cython.cast(ByteDfa, node).states
                 rule.loops = True
-                continue
             elif kind == COUNTED_DFA or kind == KEY_DFA:
                 total += INLINE_SIZE + 1
-                continue
             else:
                 rule.wanted = False
                 self.special = True
@@ -330,13 +329,26 @@ class RuleTable:
                     rule.graph = True
                 leaves, parts = self.parts_of(node)
                 total += leaves
-            if i < n:
-                frames.append(items)
-                self._deepen(depth, i)
-                depth += 1
-            items = parts
-            n = len(items)
-            i = 0
+            if parts is not None:
+                if i < n:
+                    self._deepen(depth, items, i)
+                    depth += 1
+                items = parts
+                n = len(items)
+                i = 0
+            while i == n:
+                if depth == 0:
+                    rule.weight = total
+                    rule.last_call = len(self.called)
+                    return 0
+                depth -= 1
+                items = cython.cast(tuple, self.frames[depth])
+                i = self.at[depth]
+                n = len(items)
+                if items[n - 1] is None:  # a group without a free item
+                    n -= 1
+            node = items[i]
+            i += 1
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -375,14 +387,18 @@ class RuleTable:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _deepen(self, depth: cython.int, i: cython.Py_ssize_t) -> cython.int:
-        """Remember how far was read at a depth."""
+    def _deepen(self, depth: cython.int, items: tuple, i: cython.Py_ssize_t) -> cython.int:
+        """Remember what was read at a depth, and how far."""
         if depth >= self.at_cap:
             self.at_cap = 2 * depth + 32
             self.at = grow_int(self.at, self.at_cap)
             if not self.at:
                 raise MemoryError
         self.at[depth] = cython.cast(cython.int, i)
+        if depth < len(self.frames):
+            self.frames[depth] = items
+        else:
+            self.frames.append(items)
         return 0
 
     @cython.cfunc

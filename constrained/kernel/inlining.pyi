@@ -1,8 +1,7 @@
 from collections.abc import Callable
 from typing import Any
 
-class Rule:
-    def __init__(self, name: str, expr: Any) -> None: ...
+class Rule: ...
 
 class RuleTable:
     def __init__(self, rules: dict[str, Any], kinds: dict[type, int],

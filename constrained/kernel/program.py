@@ -171,7 +171,7 @@ class Program:
             if annex.block is not None and annex.block.region is not None and not annex.counted:
                 number = cython.cast(cython.int, len(self.regions))
                 self.regions.append(annex.block.region)
-                if annex.block.inside[0]:
+                if annex.inside:
                     self.p_region[net.sp_base[k]] = number
             for p in range(base, base + annex.size):
                 self.p_accept[p] = 0

@@ -1,11 +1,12 @@
 cimport cython
 
-from constrained.kernel.annexes cimport Annex, BlockAnnex, LazyAnnex, WordAnnex
-from constrained.kernel.blocks cimport Block, block_of_character, block_of_keys, block_of_rows
+from constrained.kernel.annexes cimport Annex, LazyAnnex, WordAnnex
+from constrained.kernel.blocks cimport Block, block_of_character, block_of_rows
 from constrained.kernel.counted_annex cimport CountedAnnex
 from constrained.kernel.counted_products cimport CountedProduct
 from constrained.kernel.images cimport Image
 from constrained.kernel.inlining cimport Rule, RuleTable
+from constrained.kernel.key_annex cimport KeyAnnex
 from constrained.kernel.memory cimport grow_int
 from constrained.kernel.network cimport Network, new_network
 from constrained.kernel.nodes cimport ByteDfa, CharClass, Choice, Literal, Reference, Repeat, Sequence, Unordered
@@ -27,6 +28,7 @@ cdef int KEY_DFA
 cdef int GRAPH
 cdef int COUNTED_GRAPH
 cdef int LAZY_DFA
+cdef int FEW_RULES
 cdef int WORDS_APART
 cdef int WORDS_WEIGHT
 cdef int UNROLL_POSITIONS
@@ -43,12 +45,14 @@ cdef class RuleWriter:
     cdef bint makes_images
     cdef RuleTable table
     cdef list waiting
-    cdef list waiting_origin
     cdef list stack
     cdef dict loop_rules
     cdef dict sizes
     cdef bint annexes
     cdef long long counted
+    cdef int depth
+    cdef int origins_cap
+    cdef int* origins
     cdef int places_cap
     cdef int* places
     cdef RuleTable _choose_again(self, str root)
@@ -56,6 +60,7 @@ cdef class RuleWriter:
     cdef int _reserve(self, long long leaves) except -1
     cdef int _name_id(self, Rule rule) except -1
     cdef int _rule_of(self, Rule rule) except -1
+    cdef int _wait(self, object text, int origin) except -1
     cdef int _body_rule(self, object body, int origin) except -1
     cdef int _push(self, object node, int start, int end, int origin) except -1
     cdef int _spell_soon(self, object node, int start, int end, int origin) except -1

@@ -20,12 +20,13 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.annexes import Annex, BlockAnnex, LazyAnnex, WordAnnex
-    from cython.cimports.constrained.kernel.blocks import Block, block_of_character, block_of_keys, block_of_rows
+    from cython.cimports.constrained.kernel.annexes import Annex, LazyAnnex, WordAnnex
+    from cython.cimports.constrained.kernel.blocks import Block, block_of_character, block_of_rows
     from cython.cimports.constrained.kernel.counted_annex import CountedAnnex
     from cython.cimports.constrained.kernel.counted_products import CountedProduct
     from cython.cimports.constrained.kernel.images import Image
     from cython.cimports.constrained.kernel.inlining import Rule, RuleTable
+    from cython.cimports.constrained.kernel.key_annex import KeyAnnex
     from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.constrained.kernel.network import Network, new_network
     from cython.cimports.constrained.kernel.nodes import (
@@ -43,12 +44,13 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.regions import mark_region
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.annexes import Annex, BlockAnnex, LazyAnnex, WordAnnex
-    from constrained.kernel.blocks import Block, block_of_character, block_of_keys, block_of_rows
+    from constrained.kernel.annexes import Annex, LazyAnnex, WordAnnex
+    from constrained.kernel.blocks import Block, block_of_character, block_of_rows
     from constrained.kernel.counted_annex import CountedAnnex
     from constrained.kernel.counted_products import CountedProduct
     from constrained.kernel.images import Image
     from constrained.kernel.inlining import Rule, RuleTable
+    from constrained.kernel.key_annex import KeyAnnex
     from constrained.kernel.memory import grow_int
     from constrained.kernel.network import Network, new_network
     from constrained.kernel.nodes import (
@@ -85,6 +87,8 @@ UNROLL_POSITIONS = cython.declare(cython.int, 20)
 """A counted repetition is unrolled up to this many leaves in all."""
 
 
+FEW_RULES = cython.declare(cython.int, 24)
+"""Rules among which a loop's body is looked for without a table."""
 WORDS_APART = cython.declare(cython.int, 64)
 """Bytes in words that are written apart, in an annex."""
 COUNTS_A_POSITION = cython.declare(cython.int, 64)
@@ -109,13 +113,14 @@ class RuleWriter:
 
         def __dealloc__(self):
             free(self.places)
+            free(self.origins)
 
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
-            self.places_cap = 0
-            self.places = None
+            self.places_cap = self.origins_cap = 0
+            self.places = self.origins = None
             return self
 
     def __init__(self, rules, limits, resolve_tokens, mark, annexes: cython.bint, makes_images: cython.bint = True):
@@ -137,12 +142,12 @@ class RuleWriter:
         self.net = new_network(limits.max_positions)
         self.table = RuleTable(named, self.kinds, self.parts_of, annexes, self.largest)
         self.waiting = []  # what each rule spells: a Rule, or the body of a loop
-        self.waiting_origin = []
-        self.loop_rules = {}
+        self.loop_rules = None
         self.sizes = {}
         self.annexes = annexes
         self.counted = 0
         self.stack = []
+        self.depth = 0
 
     def make_images(self, names: list) -> None:
         """Make images of rules, of callees first."""
@@ -192,9 +197,9 @@ class RuleWriter:
         while done < len(self.waiting):
             expr = self.waiting[done]
             low = net.n
-            origin = self.waiting_origin[done]
+            origin = self.origins[done]
             if origin < 0:
-                named = expr
+                named = cython.cast(Rule, expr)
                 origin = self._name_id(named)
                 if named.image is not None:
                     self._opaque(named.image, origin)
@@ -271,30 +276,49 @@ class RuleWriter:
     @cython.exceptval(-1, check=False)
     def _rule_of(self, rule: Rule) -> cython.int:
         if rule.number < 0:
-            rule.number = cython.cast(cython.int, len(self.waiting))
-            self.waiting.append(rule)
-            self.waiting_origin.append(-1)
+            rule.number = self._wait(rule, -1)
         return rule.number
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _wait(self, text, origin: cython.int) -> cython.int:
+        """The number of a new rule: a ``Rule`` with ``origin`` -1, or the body of a loop."""
+        number: cython.int = cython.cast(cython.int, len(self.waiting))
+        if number >= self.origins_cap:
+            self.origins_cap = 2 * number + 16
+            self.origins = grow_int(self.origins, self.origins_cap)
+            if not self.origins:
+                raise MemoryError
+        self.origins[number] = origin
+        self.waiting.append(text)
+        return number
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _body_rule(self, body, origin: cython.int) -> cython.int:
         """The rule of a loop's body, an item or a separator; one for all places that hold the same node."""
         named: Rule
-        reference: Reference
         number: cython.int
-        if self.table.kind_of(body) == REFERENCE:
-            reference = body
-            named = self.table.known[reference.name]
+        if type(body) is Reference:
+            named = cython.cast(Rule, self.table.known[cython.cast(Reference, body).name])
             if not named.inline:
                 return self._rule_of(named)
+        number = cython.cast(cython.int, len(self.waiting))
+        if number <= FEW_RULES:  # looked at one by one
+            while number > 0:
+                number -= 1
+                if self.waiting[number] is body:
+                    return number
+            return self._wait(body, origin)
+        if self.loop_rules is None:
+            self.loop_rules = {}
+            for number in range(FEW_RULES + 1):
+                self.loop_rules[self.waiting[number]] = number
         known = self.loop_rules.get(body)
         if known is not None:
             return known
-        number = cython.cast(cython.int, len(self.waiting))
+        number = self._wait(body, origin)
         self.loop_rules[body] = number
-        self.waiting.append(body)
-        self.waiting_origin.append(origin)
         return number
 
     # ---- expressions -------------------------------------------------------------------------------------
@@ -302,7 +326,7 @@ class RuleWriter:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _push(self, node, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
-        at: cython.int = 3 * cython.cast(cython.int, len(self.stack))
+        at: cython.int = 3 * self.depth
         if at + 3 > self.places_cap:
             self.places_cap = 2 * at + 192
             self.places = grow_int(self.places, self.places_cap)
@@ -311,7 +335,11 @@ class RuleWriter:
         self.places[at] = start
         self.places[at + 1] = end
         self.places[at + 2] = origin
-        self.stack.append(node)
+        if self.depth < len(self.stack):  # what was written stays: a list that shrinks and grows asks for memory
+            self.stack[self.depth] = node
+        else:
+            self.stack.append(node)
+        self.depth += 1
         return 0
 
     @cython.cfunc
@@ -321,7 +349,7 @@ class RuleWriter:
         named: Rule
         kind: cython.int = self.table.kind_of(node)
         if kind == REFERENCE:
-            named = self.table.known[cython.cast(Reference, node).name]
+            named = cython.cast(Rule, self.table.known[cython.cast(Reference, node).name])
             if not named.inline:
                 return self.net.add_edge(start, 2, self._rule_of(named), 0, end)
             node = named.expr
@@ -348,9 +376,10 @@ class RuleWriter:
         n: cython.Py_ssize_t
         items: tuple
         self._push(expr, start, end, origin)
-        while stack:
-            node = stack.pop()
-            at = 3 * cython.cast(cython.int, len(stack))
+        while self.depth:
+            self.depth -= 1
+            node = stack[self.depth]
+            at = 3 * self.depth
             start = self.places[at]
             end = self.places[at + 1]
             origin = self.places[at + 2]
@@ -445,27 +474,27 @@ class RuleWriter:
             for i in range(block.finals):
                 if block.final[i] == 0:
                     self.net.add_edge(start, 1, 0, 0, end)
-        return self.net.add_annex(start, end, annex, block.n, origin)
+        return self.net.add_annex(start, end, annex, max(block.n, annex.size), origin)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _key_dfa(self, node: ByteDfa, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
         block: Block
         strings: Block
-        if node.block is None:
-            keys: object = node
+        annex: KeyAnnex
+        keys: object = node
+        if node.block is None or self.annexes:
             strings = self._block_of(keys.strings)
             if not strings.inside:
                 sets: ByteSets = sets_of(self.net)
                 sets.take_block(strings)
                 sets.end()
                 mark_region(strings)
-            block = block_of_keys(strings, keys.keys, keys.closing)
-            node.block = block
+            annex = KeyAnnex(strings, keys.keys, keys.closing)
+            if self.annexes:
+                return self._block_apart(strings, annex, True, start, end, origin)
+            node.block = annex.whole()
         block = node.block
-        if self.annexes:
-            annex: Annex = BlockAnnex(block)
-            return self._block_apart(block, annex, True, start, end, origin)
         return block.write(self.net, start, end, origin)
 
     @cython.cfunc
@@ -738,7 +767,7 @@ class RuleWriter:
         n: cython.Py_ssize_t = len(items)
         i: cython.Py_ssize_t
         loop: cython.int
-        separator: cython.int
+        first: cython.int
         free = expr.held[1]
         most = -1 if expr.maximum is None else expr.maximum
         least = max(expr.minimum, len(required))
@@ -751,14 +780,16 @@ class RuleWriter:
             return 0
         loop = net.add_position(origin)
         net.add_edge(start, 1, 0, 0, loop)
-        rules: list = [self._body_rule(item, origin) for item in items]
-        if free is not None:
-            rules.append(self._body_rule(free, origin))
-        separator = self._body_rule(expr.held[0], origin)
         loop = net.add_loop(loop, -1 if free is None else -2, max(least, 1), most, end)
-        net.l_sep[loop] = separator
-        for i in range(len(rules)):
-            net.add_item(loop, rules[i], i in required)
+        first = net.n_items
+        for i in range(n):
+            net.add_item(loop, self._body_rule(items[i], origin), False)
+        if free is not None:
+            net.add_item(loop, self._body_rule(free, origin), False)
+        net.l_sep[loop] = self._body_rule(expr.held[0], origin)
+        for one in required:
+            if 0 <= one < net.l_count[loop]:
+                net.i_required[first + cython.cast(cython.int, one)] = 1
         return 0
 
     @cython.cfunc

@@ -1,5 +1,14 @@
 cimport cython
 
+from constrained.kernel.memory cimport empty_pointers, grow_int
+
+cdef int PLACES
+cdef void** _objects
+cdef int* _about
+cdef list _NAMES
+cdef Py_ssize_t _place_of(void* name) noexcept
+cdef object _find_names()
+cdef int about(object key) except -1
 cdef int OBJECT, ARRAY, STRING, NUMBER, INTEGER, BOOLEAN, NULL, EVERY
 cdef int TYPE, SCALAR, MEMBERS, ITEMS, REFERS, RARE, VALUES, PATTERNS, COUNTS, INSIDE
 cdef int MOST_VALUES, FEW_OBJECTS

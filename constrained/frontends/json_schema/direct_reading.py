@@ -16,6 +16,11 @@ try:
 except ImportError:
     from constrained.kernel import cython_shim as cython
 
+from constrained.frontends.json_schema.direct_text import known_names
+
+if cython.compiled:
+    from cython.cimports.constrained.kernel.memory import empty_pointers, grow_int
+
 OBJECT = cython.declare(cython.int, 1)
 ARRAY = cython.declare(cython.int, 2)
 STRING = cython.declare(cython.int, 4)
@@ -53,6 +58,12 @@ _KEYWORDS: dict = {
 }
 """What keywords are about; all others say nothing of values."""
 
+PLACES = cython.declare(cython.int, 512)
+"""Of ``_objects``: the names that texts are read with, by their address, and in ``_about`` what they are about."""
+if cython.compiled:
+    _objects = empty_pointers(PLACES)
+    _about = grow_int(cython.NULL, PLACES)
+
 MOST_VALUES = cython.declare(cython.int, 64)
 """A mixed ``enum`` of more is not kept from one document to the next."""
 FEW_OBJECTS = cython.declare(cython.int, 4)
@@ -69,14 +80,51 @@ class NoValue(NotPlain):
 
 @cython.cfunc
 @cython.inline
+@cython.exceptval(check=False)
+def _place_of(name: cython.p_void) -> cython.Py_ssize_t:
+    """Where a name is in ``_objects``, or would be."""
+    place: cython.Py_ssize_t = (cython.cast(cython.Py_ssize_t, name) >> 4) & (PLACES - 1)
+    while _objects[place] != cython.NULL and _objects[place] != name:
+        place = (place + 1) & (PLACES - 1)
+    return place
+
+
+@cython.cfunc
+def _find_names():
+    """Fill ``_objects`` and ``_about``."""
+    for name in _NAMES:  # which holds them
+        place: cython.Py_ssize_t = _place_of(cython.cast(cython.p_void, name))
+        _objects[place] = cython.cast(cython.p_void, name)
+        _about[place] = cython.cast(cython.int, _KEYWORDS.get(name, 0))
+
+
+_NAMES: list = known_names()
+if cython.compiled:
+    _find_names()
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1, check=False)
+def about(key) -> cython.int:
+    """What a keyword is about; 0: it says nothing of values."""
+    place: cython.Py_ssize_t
+    if cython.compiled:
+        place = _place_of(cython.cast(cython.p_void, key))
+        if _objects[place] != cython.NULL:
+            return _about[place]
+    found = _KEYWORDS.get(key)
+    return 0 if found is None else cython.cast(cython.int, found)
+
+
+@cython.cfunc
+@cython.inline
 @cython.exceptval(-1, check=False)
 def bits_of(schema: dict) -> cython.int:
     """What the keywords of a schema are about, together."""
     bits: cython.int = 0
     for key in schema:
-        found = _KEYWORDS.get(key)
-        if found is not None:
-            bits |= cython.cast(cython.int, found)
+        bits |= about(key)
     return bits
 
 
@@ -90,7 +138,7 @@ def types_of(schema: dict) -> cython.int:
         found = _TYPES.get(said)
         if found is None:
             raise NotPlain
-        return found
+        return cython.cast(cython.int, found)
     if said is None:
         if "type" in schema:
             raise NotPlain
@@ -109,8 +157,7 @@ def content_of(schema: dict):
     """What a schema says of scalars, to be compared; None: more than a few simple things."""
     found: list = []
     for key, value in schema.items():
-        bits = _KEYWORDS.get(key)
-        if bits is None or not cython.cast(cython.int, bits) & (TYPE | SCALAR | VALUES):
+        if not about(key) & (TYPE | SCALAR | VALUES):
             continue
         kind = type(value)
         if kind is list:
@@ -196,7 +243,7 @@ def combined_by(schema: dict) -> str:
             if which is not None or type(value) is not list or not value:
                 return None
             which = key
-        elif key != "type" and _KEYWORDS.get(key) is not None:
+        elif about(key) & ~TYPE:
             return None
     return which
 

@@ -5,6 +5,7 @@ from constrained.kernel.nodes cimport Literal, Reference, Repeat, Sequence, Unor
 cdef int MOST_KEPT, LONGEST_NAME
 cdef object _EMPTY, _TRUE, _FALSE, _NULL
 cdef dict _ORDER
+cdef frozenset _NO_NAMES
 
 @cython.final
 cdef class Texts:
@@ -60,6 +61,8 @@ cdef class Rules:
     cdef object named(self, str kind, object expr, object rules)
     cdef object scalar_set(self, tuple one)
     cdef object text_of_list(self, tuple values)
+    cdef object words_of(self, tuple values)
+    cdef object keys_but(self, frozenset out)
     cdef object of_type(self, str name)
     cdef str rule_name(self, str pointer)
     cdef object any_value(self)

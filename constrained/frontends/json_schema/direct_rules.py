@@ -70,6 +70,7 @@ MOST_VALUES = cython.declare(cython.int, 16)
 """Texts of any value that are kept, by what the rules they refer to are called."""
 LONGEST_NAME = cython.declare(cython.int, 80)
 
+_NO_NAMES: frozenset = frozenset()
 _EMPTY = Literal(b"")
 _TRUE, _FALSE, _NULL = Literal(b"true"), Literal(b"false"), Literal(b"null")
 _ORDER = {b"true": 0, b"false": 1, b"null": 2}
@@ -329,11 +330,16 @@ class Rules:
             self.lists = {}
         found = self.lists.get(values)
         if found is None:
-            found = self.named("string", self.list_of(values), None)
+            found = self.named("string", self.words_of(values), None)
             self.lists[values] = found
         return found
 
     def list_of(self, values: tuple):
+        """``words_of``, for the host."""
+        return self.words_of(values)
+
+    @cython.cfunc
+    def words_of(self, values: tuple):
         """The expression of a list of strings, one for the document."""
         options: list = []
         if self.listed is None:
@@ -389,7 +395,7 @@ class Rules:
         self.taken.add("true 1")
         self.anything = reference("true 1")
         self.rules["true 1"] = _EMPTY  # keeps its place
-        names = None if self.strict else self.key_of(frozenset())
+        names = None if self.strict else self.keys_but(_NO_NAMES)
         string = self.of_type("string")
         number = self.of_type("number")
         key = (None if self.strict else names.name, string.name, number.name)
@@ -404,7 +410,7 @@ class Rules:
         self.some_object = found[1]
         self.some_array = found[2]
         if not self.strict:
-            self.members[(frozenset(), id(self.anything))] = found[3]
+            self.members[(_NO_NAMES, mark(self.anything))] = found[3]
         self.rules["true 1"] = found[4]
 
     def everything(self):
@@ -466,11 +472,11 @@ class Rules:
     def free_member(self, declared, value):
         """A member whose name is not declared."""
         key: tuple
-        out = frozenset(declared)
+        out: frozenset = frozenset(declared) if declared else _NO_NAMES
         key = (out, mark(value))
         found = self.members.get(key)
         if found is None:
-            found = sequence((self.key_of(out), self.tables.colon, value))
+            found = sequence((self.keys_but(out), self.tables.colon, value))
             self.members[key] = found
         return found
 
@@ -479,6 +485,11 @@ class Rules:
         return self.free_member(declared, value)
 
     def key_of(self, out: frozenset):
+        """``keys_but``, for the host."""
+        return self.keys_but(out)
+
+    @cython.cfunc
+    def keys_but(self, out: frozenset):
         """A reference to the keys that are none of ``out``."""
         found = self.keys.get(out)
         if found is None:
@@ -509,7 +520,7 @@ class Rules:
         group = Unordered.__new__(Unordered)
         group.kind = 8
         group.items = tuple(members)
-        group.required = frozenset(standing)
+        group.required = frozenset(standing) if standing else _NO_NAMES
         group.held = (tables.comma, free)
         group.minimum = least if least > 1 else 1
         group.maximum = most

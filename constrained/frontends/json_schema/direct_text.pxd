@@ -1,7 +1,10 @@
 cimport cython
 
-cdef int DEEPEST, LONGEST_NAME, SLOTS
-cdef list _texts, _known
+cdef int DEEPEST, LONGEST_NAME, SLOTS, ROOM, WATCH
+cdef list _known
+cdef bytes _held, _ends
+cdef unsigned char* _names
+cdef unsigned char* _stops
 cdef dict _WATCHED
 cdef int REFERS, ELSEWHERE, OLD_ID, NEW_ID, RARELY
 

@@ -5,6 +5,9 @@ One pass over the text's bytes. Names of keywords and of types are one object ea
 for them compares identities; all other values are what ``json`` makes of them, floats as decimals. On the way the keys
 are seen that could give a reference another meaning than a pointer from the root (``document``): no second walk.
 
+``_names`` holds the names in slots of ``ROOM`` bytes: how long a name is, its bytes, and at ``WATCH`` what it is
+watched for; ``_known`` the objects.
+
 Only what is plain is read here. Anything that ``json`` would refuse, or words in a way of its own (a control
 character, an integer of 19 digits, a lone surrogate in the text, more than ``DEEPEST`` levels), is left to it.
 
@@ -16,6 +19,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from json.decoder import scanstring
+from sys import intern
 
 try:
     import cython
@@ -26,6 +30,8 @@ DEEPEST = cython.declare(cython.int, 200)
 """Containers inside each other."""
 LONGEST_NAME = cython.declare(cython.int, 21)
 SLOTS = cython.declare(cython.int, 256)
+ROOM = cython.declare(cython.int, 24)
+WATCH = cython.declare(cython.int, 23)
 
 REFERS = cython.declare(cython.int, 1)
 ELSEWHERE = cython.declare(cython.int, 2)
@@ -68,21 +74,32 @@ def behind_spaces(p: cython.p_uchar, at: cython.Py_ssize_t) -> cython.Py_ssize_t
 def _placed(names: list) -> tuple:
     """The names in their slots, or behind them where those are taken, as bytes and as strings."""
     slot: cython.int
-    texts: list = [None] * SLOTS
+    texts: bytearray = bytearray(SLOTS * ROOM)
     known: list = [None] * SLOTS
     for name in names:
         data: bytes = name.encode()
         slot = slot_of(len(data), data[0], data[len(data) // 2], data[len(data) - 1])
-        while texts[slot] is not None:
+        while known[slot] is not None:
             slot = (slot + 1) & (SLOTS - 1)
-        texts[slot] = data
-        known[slot] = name
-    return texts, known
+        texts[slot * ROOM] = len(data)
+        texts[slot * ROOM + 1:slot * ROOM + 1 + len(data)] = data
+        texts[slot * ROOM + WATCH] = _WATCHED.get(name, 0)
+        known[slot] = intern(name)
+    return bytes(texts), known
 
 
-_texts: list
+_held: bytes
 _known: list
-_texts, _known = _placed(_NAMES)
+_held, _known = _placed(_NAMES)
+_names = _held  # its bytes
+_ends: bytes = bytes([c < 0x20 or c == 0x22 or c == 0x5C for c in range(256)])
+_stops = _ends
+"""Whether a byte is more than a character of a string."""
+
+
+def known_names() -> list:
+    """The names that are one object each."""
+    return [name for name in _known if name is not None]
 
 
 @cython.final
@@ -112,9 +129,11 @@ class TextReader:
         self.seen = 0
         begin: cython.Py_ssize_t
         watched: cython.int = 0
-        stack: list = []
-        members: dict = None
-        items: list = None
+        stack: list = []  # the containers around and their keys; what is behind ``depth`` is of no use
+        depth: cython.Py_ssize_t = 0
+        room: cython.Py_ssize_t = 0
+        named: cython.bint = False  # ``inside`` is a dict
+        inside: object = None
         key: str = None
         value: object = None
         while True:
@@ -127,35 +146,36 @@ class TextReader:
                     return False
                 at = self.at
                 if watched:
-                    self.watch(watched, value, len(stack))
+                    self.watch(watched, value, depth)
             elif c == 0x7B or c == 0x5B:
-                if len(stack) >= DEEPEST:
+                if depth >= DEEPEST:
                     return False
                 begin = at
                 at = behind_spaces(p, at + 1)
                 c = p[at]
-                if p[begin] == 0x5B:
-                    if c != 0x5D:
-                        stack.append((members, items, key))
-                        items = []
-                        members = None
+                if c != 0x7D if p[begin] == 0x7B else c != 0x5D:
+                    if depth < room:
+                        stack[2 * depth] = inside
+                        stack[2 * depth + 1] = key
+                    else:
+                        stack.append(inside)
+                        stack.append(key)
+                        room += 1
+                    depth += 1
+                    named = p[begin] == 0x7B
+                    if not named:
+                        inside = []
                         watched = 0
                         continue
-                    value = []
-                    at += 1
-                elif c != 0x7D:
-                    stack.append((members, items, key))
-                    members = {}
-                    items = None
+                    inside = {}
                     key = self.key(p, at)
                     if key is None:
                         return False
                     at = self.at
                     watched = self.watched
                     continue
-                else:
-                    value = {}
-                    at += 1
+                value = {} if c == 0x7D else []
+                at += 1
             elif c == 0x74 and p[at + 1] == 0x72 and p[at + 2] == 0x75 and p[at + 3] == 0x65:
                 value = True
                 at += 4
@@ -172,11 +192,11 @@ class TextReader:
                     return False
                 at = self.at
             # the value ends here: it goes where it belongs, and so does what ends with it
-            while stack:
+            while depth > 0:
                 at = behind_spaces(p, at)
                 c = p[at]
-                if members is not None:
-                    members[key] = value
+                if named:
+                    cython.cast(dict, inside)[key] = value
                     if c == 0x2C:
                         at += 1
                         key = self.key(p, at)
@@ -187,18 +207,21 @@ class TextReader:
                         break
                     if c != 0x7D:
                         return False
-                    value = members
                 else:
-                    items.append(value)
+                    cython.cast(list, inside).append(value)
                     if c == 0x2C:
                         at += 1
                         break
                     if c != 0x5D:
                         return False
-                    value = items
+                value = inside
                 at += 1
-                members, items, key = stack.pop()
-            if not stack:
+                depth -= 1
+                inside = stack[2 * depth]
+                key = stack[2 * depth + 1]
+                named = type(inside) is dict
+                watched = 0
+            else:
                 break
         if behind_spaces(p, at) < size:
             return False
@@ -241,33 +264,26 @@ class TextReader:
         size: cython.Py_ssize_t
         i: cython.Py_ssize_t
         slot: cython.int
-        c: cython.int = p[at]
-        while c != 0x22 and c != 0x5C and c >= 0x20:
+        c: cython.int
+        while not _stops[p[at]]:
             at += 1
-            c = p[at]
+        c = p[at]
         self.watched = 0
         if c == 0x22:
             self.at = at + 1
             size = at - begin
             if 0 < size <= LONGEST_NAME:
-                slot = slot_of(size, p[begin], p[begin + size // 2], p[at - 1])
-                while True:
-                    entry = _texts[slot]
-                    if entry is None:
-                        break
-                    name: bytes = entry
-                    if len(name) == size:
-                        q: cython.p_uchar = name
-                        for i in range(size):
-                            if q[i] != p[begin + i]:
-                                break
-                        else:
-                            known: str = _known[slot]
-                            if q[0] == 0x24 or q[0] == 0x69 or q[0] == 0x75:
-                                self.watched = -1
-                            return known
-                    slot = (slot + 1) & (SLOTS - 1)
-            return p[begin:at].decode()
+                slot = ROOM * slot_of(size, p[begin], p[begin + size // 2], p[at - 1])
+                while _names[slot]:
+                    if _names[slot] == size:
+                        i = 0
+                        while i < size and _names[slot + 1 + i] == p[begin + i]:
+                            i += 1
+                        if i == size:
+                            self.watched = _names[slot + WATCH]
+                            return _known[slot // ROOM]
+                    slot = slot + ROOM if slot < ROOM * (SLOTS - 1) else 0
+            return p[begin:at].decode("utf-8")
         if c != 0x5C:
             return None
         while c != 0x22:

@@ -1,0 +1,19 @@
+cimport cython
+
+from constrained.kernel.annexes cimport FAR, NO_END, Annex
+from constrained.kernel.blocks cimport Block
+from constrained.kernel.memory cimport grow_int, grow_uint
+
+cdef class KeyAnnex(Annex)
+cdef int NO_BYTE
+
+@cython.final
+cdef class KeyAnnex(Annex):
+    cdef int* tree
+    cdef int nodes
+    cdef int closing
+    cdef bint all_end
+    cdef int _plan(self, tuple keys, int path) except -1
+    cdef int _least(self, int node, int least) noexcept
+    cdef int _row(self, int node, int* a, int* b, int* to, int at, int base) noexcept
+    cdef Block whole(self)
