@@ -78,6 +78,7 @@ class KeyAnnex(Annex):
         if not self.tree:
             raise MemoryError
         self._plan(keys, 6 * most)
+        self.alone[closing >> 5] |= cython.cast(cython.uint, 1) << (closing & 31)
         self.block = strings
         self.closing = closing
         self.size = strings.n + self.nodes - 1

@@ -131,6 +131,27 @@ def test_other_keys_are_the_automaton_that_its_rows_say(keys: list[str]) -> None
         assert bool(state) is (text not in keys)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_keys_beside_any_strings_are_what_their_rows_say(seed: int) -> None:
+    """Also where the closing byte stands within a range, where strings have no end, and where nothing is apart."""
+    rng = random.Random(seed)
+    begins: tuple[tuple[int, int, int], ...] = ((33, 36, 2), (97, 102, 1), (103, 103, 3), (104, 122, 1))
+    if seed % 2:
+        begins = ((34, 34, 2), *begins[1:2], *begins[3:])
+    strings = ByteDfa((begins, begins, (), ((97, 97, 3),)), frozenset([2]))  # from state 3 on there is no end
+    keys = {bytes(rng.choices(b"aabfhz", k=rng.randint(1, 5))) for _ in range(rng.choice([1, 5, 30]))}
+    node = KeyDfa(strings, tuple(sorted(keys)), 34)
+    written = ByteDfa(node.transitions, node.accepting)
+    one, two = compile_rules(rules_of(node), VOCABULARY), compile_rules(rules_of(written), VOCABULARY)
+    assert network(rules_of(node)).has_annex()
+    never = ByteDfa((((0, 0, 1),), ()), frozenset([1]))
+    guarded = compile_rules(rules_of(Sequence((node, NotFollowedBy(never)))), VOCABULARY)
+    texts = [*keys, *[key[:-1] for key in keys], *[key + b"a" for key in keys], b"g", b"ga", b"zzz", b"~"]
+    for end in (b'"', b"#", b"!"):
+        same(one, two, [b"<" + text + end + b"!>" for text in texts])
+        same(one, guarded, [b"<" + text + end + b"!>" for text in texts])
+
+
 def test_other_keys_survive_pickling() -> None:
     node = other_keys(frozenset(["one", "two"]))
     again = pickle.loads(pickle.dumps(node))
