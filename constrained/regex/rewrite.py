@@ -40,7 +40,10 @@ _ANY_TEXT = Repeat(CharSet(ANY), 0, None)
 
 def has_assertions(root: Node) -> bool:
     """Whether anything in ``root`` is more than characters, order, choice and repetition."""
-    return any(isinstance(node, (Anchor, Look, Atomic)) for node in walk(root))
+    for node in walk(root):  # a generator in ``any`` takes twice the time
+        if isinstance(node, (Anchor, Look, Atomic)):
+            return True
+    return False
 
 
 def looks_back(root: Node) -> bool:
@@ -63,6 +66,11 @@ def _is_empty(node: Node) -> bool:
 
 def search_form(root: Node) -> Node:
     """The tree whose full matches are the texts in which ``root`` is found."""
+    items = root.items if isinstance(root, Concat) else (root,)
+    starts, ends = _is_anchor(items[:1], AnchorKind.START), _is_anchor(items[1:][-1:], AnchorKind.END)
+    inside = list(items[starts : len(items) - ends])
+    if not any(map(has_assertions, inside)):
+        return _wrap(_flat(inside), not starts, not ends)
     anchored = _holders_of_anchors(root)
     done: list[Node] = []
     stack: list[tuple[Node, bool, bool, bool]] = [(root, True, True, False)]
@@ -102,6 +110,10 @@ def search_form(root: Node) -> Node:
             del done[len(done) - count :]
             done.append(_flat(parts) if isinstance(node, Concat) else alternation(parts))
     return done[0]
+
+
+def _is_anchor(items: tuple[Node, ...], kind: AnchorKind) -> bool:
+    return any(isinstance(item, Anchor) and item.kind is kind for item in items)
 
 
 def _flat(parts: list[Node]) -> Node:
@@ -173,7 +185,10 @@ _Place = bool | None
 
 def simplify(root: Node) -> Node:
     """``root`` without what does not matter; as the whole of a full match."""
-    if all(_is_plain(node) for node in walk(root)):
+    for node in walk(root):
+        if not _is_plain(node):
+            break
+    else:
         return root
     widths: dict[int, Width] = {}
     for node in walk(root):

@@ -122,4 +122,9 @@ def walk(node: Node) -> Iterator[Node]:
     while stack:
         top = stack.pop()
         yield top
-        stack.extend(reversed(children(top)))
+        if isinstance(top, (Text, CharSet)):
+            continue
+        if isinstance(top, Concat):
+            stack.extend(top.items[::-1])
+        else:
+            stack.extend(children(top)[::-1])

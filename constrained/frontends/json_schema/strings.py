@@ -15,6 +15,7 @@ automaton 10 us a state.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -62,6 +63,8 @@ _DEFAULT_LIMITS = Limits()
 _MINIMISED = 20_000
 #: Texts of which a language remembers whether it has them.
 _ANSWERS = 1_000
+#: Texts after which an automaton is made to look at more, if it has few states.
+_MANY, _SMALL = 16, 256
 #: States of a product with a counter up to which it is made.
 _PRODUCT = 400
 
@@ -97,7 +100,10 @@ class Language:
 
     def _accepts(self, text: str, limits: Limits) -> bool:
         """Patterns without assertions are stepped through as they are: an automaton may be large, and few texts are
-        asked."""
+        asked. Where there are more, a small automaton is faster."""
+        if self._dfa is None and self.tree is not None and len(self._accepted) == _MANY:
+            with suppress(GrammarLimitError):
+                self.dfa(replace(limits, max_dfa_states=min(limits.max_dfa_states, _SMALL)))
         if self._dfa is not None:
             return self._dfa.accepts(text)
         if self.tree is None:
