@@ -8,6 +8,7 @@ cdef class Rule
 cdef class RuleTable
 cdef int INLINE_SIZE
 cdef int INLINE_TOTAL
+cdef int RECENT
 cdef int LITERAL
 cdef int CHAR_CLASS
 cdef int SEQUENCE
@@ -50,6 +51,7 @@ cdef class RuleTable:
     cdef dict known
     cdef list called
     cdef list frames
+    cdef list recent
     cdef object parts_of
     cdef bint guarded
     cdef bint images
@@ -63,7 +65,9 @@ cdef class RuleTable:
     cdef int choose(self, str root) except -1
     cdef int _open(self, Rule rule) except -1
     cdef bint _all_opaque(self, Rule rule) except -1
-    cdef int _call(self, str name) except -1
+    cdef Rule _named(self, str name)
+    cdef Rule rule_of(self, Reference node)
+    cdef int _call(self, Rule called) except -1
     cdef int _weigh(self, Rule rule) except -1
     cdef bint _may_be_called(self, Rule rule) except -1
     cdef int _deepen(self, int depth, tuple items, Py_ssize_t i) except -1

@@ -53,6 +53,8 @@ INLINE_SIZE = cython.declare(cython.int, 64)
 """A rule whose expression, inlined, has at most this many leaves is inlined wherever it is used,"""
 INLINE_TOTAL = cython.declare(cython.int, 2048)
 """unless that would be more than this many in all."""
+RECENT = cython.declare(cython.int, 16)
+"""References whose rules are known without a look-up."""
 LITERAL = cython.declare(cython.int, 1)
 CHAR_CLASS = cython.declare(cython.int, 2)
 SEQUENCE = cython.declare(cython.int, 3)
@@ -134,6 +136,7 @@ class RuleTable:
         self.known = {}
         self.called = []
         self.frames = []
+        self.recent = [None] * (2 * RECENT)
         self.opaque = []
         self.wanted = []
         self.special = False
@@ -231,7 +234,7 @@ class RuleTable:
                 rule.image = image
                 rule.next_call = rule.first_call = len(self.called)
                 for call in image.calls:
-                    self._call(call[0])
+                    self._call(self._named(call[0]))
                 rule.last_call = len(self.called)
                 return 0
             return self._weigh(rule)
@@ -253,16 +256,36 @@ class RuleTable:
         return True
 
     @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _call(self, name: str) -> cython.int:
-        """The rule that is being read refers to another one."""
-        called: Rule
+    def _named(self, name: str) -> Rule:
+        """The rule of a name, which may be new."""
+        rule: Rule
         known = self.known.get(name)
-        if known is None:
-            called = _new_rule(name)
-            self.known[name] = called
+        if known is not None:
+            return cython.cast(Rule, known)
+        rule = _new_rule(name)
+        self.known[name] = rule
+        return rule
+
+    @cython.cfunc
+    def rule_of(self, node: Reference) -> Rule:
+        """The rule that a node refers to. The same few nodes are everywhere: ``recent`` holds some, and their rules."""
+        at: cython.Py_ssize_t
+        rule: Rule
+        if cython.compiled:
+            at = (cython.cast(cython.Py_ssize_t, cython.cast(cython.p_void, node)) >> 3) & (2 * RECENT - 2)
         else:
-            called = cython.cast(Rule, known)
+            at = (id(node) >> 3) & (2 * RECENT - 2)
+        if self.recent[at] is node:
+            return cython.cast(Rule, self.recent[at + 1])
+        rule = self._named(node.name)
+        self.recent[at] = node
+        self.recent[at + 1] = rule
+        return rule
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _call(self, called: Rule) -> cython.int:
+        """The rule that is being read refers to another one."""
         called.uses += 1
         self.called.append(called)
         return 0
@@ -290,7 +313,7 @@ class RuleTable:
             if kind == LITERAL:
                 total += len(cython.cast(Literal, node).data)
             elif kind == REFERENCE:
-                self._call(cython.cast(Reference, node).name)
+                self._call(self.rule_of(cython.cast(Reference, node)))
             elif kind == SEQUENCE:
                 parts = cython.cast(Sequence, node).items
             elif kind == CHAR_CLASS:

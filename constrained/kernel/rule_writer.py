@@ -300,7 +300,7 @@ class RuleWriter:
         named: Rule
         number: cython.int
         if type(body) is Reference:
-            named = cython.cast(Rule, self.table.known[cython.cast(Reference, body).name])
+            named = self.table.rule_of(cython.cast(Reference, body))
             if not named.inline:
                 return self._rule_of(named)
         number = cython.cast(cython.int, len(self.waiting))
@@ -349,7 +349,7 @@ class RuleWriter:
         named: Rule
         kind: cython.int = self.table.kind_of(node)
         if kind == REFERENCE:
-            named = cython.cast(Rule, self.table.known[cython.cast(Reference, node).name])
+            named = self.table.rule_of(cython.cast(Reference, node))
             if not named.inline:
                 return self.net.add_edge(start, 2, self._rule_of(named), 0, end)
             node = named.expr

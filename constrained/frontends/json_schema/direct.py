@@ -215,14 +215,10 @@ class Writer(Rules):
             return self.any_value()
         said = schema.get("type")
         if type(said) is str and (size == 1 or (size == 2 and "description" in schema)):
-            found = self.typed.get(said)
-            if found is None:
-                found = self.scalar(((("type", str, said),)), schema, base, keyword, name)
-                self.typed[said] = found
-            return found
+            return self.of_type(said, base, keyword, name)
         bits = bits_of(schema)
-        if bits == TYPE and type(said) is str and said in self.typed:
-            return self.typed[said]
+        if bits == TYPE and type(said) is str:
+            return self.of_type(said, base, keyword, name)
         if bits & RARE:
             return self.combination(schema, bits, base, keyword, name) if not bits & ~(RARE | TYPE) else None
         if bits & REFERS:

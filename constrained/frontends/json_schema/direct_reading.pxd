@@ -18,6 +18,7 @@ cdef dict _KEYWORDS
 cdef int bits_of(dict schema) except -1
 cdef int types_of(dict schema) except -1
 cdef object content_of(dict schema)
+cdef object _put(list found, tuple entry)
 cdef int structure_of(dict schema, int types, object max_repeat) except -2
 cdef int are_counts(dict schema, object max_repeat) except -1
 cdef str combined_by(dict schema)

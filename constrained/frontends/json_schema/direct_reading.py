@@ -167,7 +167,7 @@ def content_of(schema: dict):
                 if type(item) is not str:
                     break
             else:
-                found.append((key, kind, tuple(value)))
+                _put(found, (key, kind, tuple(value)))
                 continue
             pairs: list = []
             for item in cython.cast(list, value):
@@ -175,18 +175,29 @@ def content_of(schema: dict):
                 if not (kind is str or kind is int or kind is bool or item is None or kind is Decimal):
                     return None
                 pairs.append((kind, item))
-            found.append((key, tuple, tuple(pairs)))
+            _put(found, (key, tuple, tuple(pairs)))
         elif kind is str or kind is int or kind is bool or value is None or kind is Decimal:
-            found.append((key, kind, value))
+            _put(found, (key, kind, value))
         else:
             return None
-    if len(found) > 1:
-        found.sort(key=_first)
     return tuple(found)
 
 
-def _first(entry: tuple):
-    return entry[0]
+@cython.cfunc
+@cython.inline
+def _put(found: list, entry: tuple):
+    """Put an entry in the order of its keyword, of which there are no two."""
+    i: cython.Py_ssize_t = len(found)
+    key: str = entry[0]
+    other: str
+    found.append(entry)
+    while i > 0:
+        other = cython.cast(tuple, found[i - 1])[0]
+        if other < key:
+            break
+        found[i] = found[i - 1]
+        found[i - 1] = entry
+        i -= 1
 
 
 @cython.cfunc

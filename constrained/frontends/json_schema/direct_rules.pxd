@@ -30,12 +30,14 @@ cdef class Tables:
     cdef object max_repeat
     cdef Py_ssize_t most_alternatives
     cdef dict kept
+    cdef dict typed
     cdef dict values
     cdef readonly tuple brackets
     cdef readonly tuple square
     cdef tuple _bracket(self, bytes left, bytes right)
     cdef object enclosed(self, tuple brackets, object inside, bint may_be_empty)
     cdef Texts texts(self, tuple content, dict schema)
+    cdef Texts texts_of_type(self, str name)
     cdef Texts texts_of_all(self, tuple content, str which, list contents, list schemas, int types, object said)
     cdef Texts beside(self, list contents, list schemas, int types)
 
@@ -63,7 +65,8 @@ cdef class Rules:
     cdef object text_of_list(self, tuple values)
     cdef object words_of(self, tuple values)
     cdef object keys_but(self, frozenset out)
-    cdef object of_type(self, str name)
+    cdef object of_type(self, str said, str base, object keyword, object name)
+    cdef object written_texts(self, Texts texts, str base, object keyword, object name)
     cdef str rule_name(self, str pointer)
     cdef object any_value(self)
     cdef object _begin_values(self)

@@ -125,6 +125,7 @@ class Tables:
         self.max_repeat = max_repeat
         self.most_alternatives = most_alternatives
         self.kept = {}
+        self.typed = {}
         self.values = {}
         share(any_key)
         if spaces is not None:
@@ -153,7 +154,17 @@ class Tables:
     def forget(self):
         """Drops the texts of scalars."""
         self.kept.clear()
+        self.typed.clear()
         self.values.clear()
+
+    @cython.cfunc
+    def texts_of_type(self, name: str) -> Texts:
+        """The texts of a scalar that says this type and nothing else; None: it is not plain."""
+        found = self.typed.get(name)
+        if found is None:
+            found = self.texts((("type", str, name),), {"type": name})
+            self.typed[name] = found
+        return found
 
     @cython.cfunc
     def texts(self, content: tuple, schema: dict) -> Texts:
@@ -162,6 +173,7 @@ class Tables:
         if found is self:
             if len(self.kept) > MOST_KEPT:
                 self.kept.clear()
+                self.typed.clear()
             found = self.read(schema)
             self.kept[content] = found
             if found is not None and len(content) == 1:  # a type, and nothing else
@@ -274,17 +286,26 @@ class Rules:
     @cython.cfunc
     def written_as(self, content: tuple, texts: Texts, base: str, keyword, name):
         """A reference to the texts of a scalar; equal ones share a rule."""
+        if len(content) == 1:
+            entry: tuple = content[0]
+            if entry[1] is str and entry[0] == "type":
+                return self.of_type(entry[2], base, keyword, name)
         found = self.contents.get(content)
         if found is not None:
             return found
-        if texts.single:
-            found = self.scalar_set(texts.scalars[0])
-        elif not content:
+        if not content:
             found = self.any_value()
         else:
-            found = self.alternatives(texts, place_of(base, keyword, name))
+            found = self.written_texts(texts, base, keyword, name)
         self.contents[content] = found
         return found
+
+    @cython.cfunc
+    def written_texts(self, texts: Texts, base: str, keyword, name):
+        """A reference to the texts of a scalar that was not met before."""
+        if texts.single:
+            return self.scalar_set(texts.scalars[0])
+        return self.alternatives(texts, place_of(base, keyword, name))
 
     @cython.cfunc
     def alternatives(self, texts: Texts, pointer: str):
@@ -363,11 +384,17 @@ class Rules:
         return known
 
     @cython.cfunc
-    def of_type(self, name: str):
-        found = self.typed.get(name)
+    def of_type(self, said: str, base: str, keyword, name):
+        """The expression of a scalar that says this type and nothing else; None: it is not plain."""
+        found = self.typed.get(said)
         if found is None:
-            found = self.scalar((("type", str, name),), {"type": name}, "", None, None)
-            self.typed[name] = found
+            texts: Texts = self.tables.texts_of_type(said)
+            if texts is None:
+                return None
+            if texts.nothing:
+                raise NoValue
+            found = self.written_texts(texts, base, keyword, name)
+            self.typed[said] = found
         return found
 
     @cython.cfunc
@@ -396,8 +423,8 @@ class Rules:
         self.anything = reference("true 1")
         self.rules["true 1"] = _EMPTY  # keeps its place
         names = None if self.strict else self.keys_but(_NO_NAMES)
-        string = self.of_type("string")
-        number = self.of_type("number")
+        string = self.of_type("string", "", None, None)
+        number = self.of_type("number", "", None, None)
         key = (None if self.strict else names.name, string.name, number.name)
         found = tables.values.get(key)
         if found is None:
@@ -535,11 +562,11 @@ class Rules:
         if items is not None:
             options.append(items)
         if types & STRING:
-            options.append(self.of_type("string"))
+            options.append(self.of_type("string", "", None, None))
         if types & NUMBER:
-            options.append(self.of_type("number"))
+            options.append(self.of_type("number", "", None, None))
         elif types & INTEGER:
-            options.append(self.of_type("integer"))
+            options.append(self.of_type("integer", "", None, None))
         if types & BOOLEAN:
             options.append(_TRUE)
             options.append(_FALSE)

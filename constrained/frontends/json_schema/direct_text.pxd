@@ -18,7 +18,7 @@ cdef class TextReader:
     cdef Py_ssize_t at
     cdef int watched
     cdef int read(self, str text) except -1
-    cdef int read_bytes(self, bytes data, Py_ssize_t size) except -1
+    cdef int read_bytes(self, unsigned char* p, Py_ssize_t size) except -1
     cdef str key(self, unsigned char* p, Py_ssize_t at)
     cdef int watch(self, int watched, str value, Py_ssize_t depth) except -1
     cdef str string(self, unsigned char* p, Py_ssize_t begin)

@@ -26,6 +26,10 @@ try:
 except ImportError:
     from constrained.kernel import cython_shim as cython
 
+if cython.compiled:
+    from cython.cimports.cpython.unicode import PyUnicode_AsUTF8
+    from cython.cimports.libc.string import memcmp
+
 DEEPEST = cython.declare(cython.int, 200)
 """Containers inside each other."""
 LONGEST_NAME = cython.declare(cython.int, 21)
@@ -112,6 +116,9 @@ class TextReader:
     def read(self, text: str) -> cython.int:
         """Whether the text was read."""
         data: bytes
+        if cython.compiled:
+            if text.isascii():  # its characters are its bytes, and a NUL stands behind them
+                return self.read_bytes(cython.cast(cython.p_uchar, PyUnicode_AsUTF8(text)), len(text))
         try:
             data = text.encode()
         except UnicodeEncodeError:
@@ -122,8 +129,7 @@ class TextReader:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def read_bytes(self, data: bytes, size: cython.Py_ssize_t) -> cython.int:
-        p: cython.p_uchar = data
+    def read_bytes(self, p: cython.p_uchar, size: cython.Py_ssize_t) -> cython.int:
         c: cython.int
         at: cython.Py_ssize_t = 0
         self.seen = 0
@@ -276,9 +282,10 @@ class TextReader:
                 slot = ROOM * slot_of(size, p[begin], p[begin + size // 2], p[at - 1])
                 while _names[slot]:
                     if _names[slot] == size:
-                        i = 0
-                        while i < size and _names[slot + 1 + i] == p[begin + i]:
-                            i += 1
+                        if cython.compiled:
+                            i = size if memcmp(_names + slot + 1, p + begin, size) == 0 else 0
+                        else:
+                            i = size if _names[slot + 1:slot + 1 + size] == p[begin:at] else 0
                         if i == size:
                             self.watched = _names[slot + WATCH]
                             return _known[slot // ROOM]
