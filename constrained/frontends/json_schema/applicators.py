@@ -25,23 +25,30 @@ if cython.compiled:
         conjunction,
         difference,
         disjunction,
+        no_array,
     )
     from cython.cimports.constrained.frontends.json_schema.document import Place
-    from cython.cimports.constrained.frontends.json_schema.objects import ObjectShape, meet
+    from cython.cimports.constrained.frontends.json_schema.objects import ObjectShape, meet, no_object
     from cython.cimports.constrained.frontends.json_schema.places import Places
 else:
     from constrained.frontends.json_schema.arrays import ArrayShape
-    from constrained.frontends.json_schema.denotation import Denotation, conjunction, difference, disjunction
+    from constrained.frontends.json_schema.denotation import (
+        Denotation,
+        conjunction,
+        difference,
+        disjunction,
+        no_array,
+    )
     from constrained.frontends.json_schema.document import Place
-    from constrained.frontends.json_schema.objects import ObjectShape, meet
+    from constrained.frontends.json_schema.objects import ObjectShape, meet, no_object
     from constrained.frontends.json_schema.places import Places
 
 __all__ = ["APPLIED", "all_of", "applied", "unevaluated_items", "unevaluated_properties"]
 
 APPLIED = ("allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "dependencies")
 """The keywords that ``applied`` knows."""
-MOST_BRANCHES = cython.declare(cython.int, 6)
-"""Schemas of ``anyOf`` whose combinations are told apart for the unevaluated keywords."""
+MOST_COMBINED = cython.declare(cython.Py_ssize_t, 128)
+"""Combinations of schemas of ``anyOf`` that are told apart for the unevaluated keywords."""
 FEW_BRANCHES = cython.declare(cython.Py_ssize_t, 8)
 """Fewer branches of ``oneOf`` are told apart one by one; of more it is looked for a member that does it."""
 
@@ -87,13 +94,43 @@ def _any_of(normaliser: Places, place: Place, value, found: Denotation) -> Denot
                       for branch in _branches(normaliser, place, "anyOf", value)]
     if normaliser.tracking and len(branches) > 1:
         # what is evaluated depends on all branches that hold, so those combinations are alternatives too
-        if len(branches) > MOST_BRANCHES:
-            return normaliser.relaxed(place, "anyOf", "unevaluated keywords over more than six schemas of anyOf", found)
-        combined: list = [found]
+        combined: list = []
+        both: Denotation
+        i: cython.Py_ssize_t
         for branch in branches:
-            combined += [conjunction(c, branch, normaliser) for c in combined]
-        branches = [c for c in combined[1:] if not cython.cast(Denotation, c).is_nothing()] or [NOTHING]
+            for i in range(len(combined)):
+                both = conjunction(combined[i], branch, normaliser)
+                if not _is_none(both, normaliser):
+                    combined.append(both)
+            combined.append(branch)
+            if len(combined) > MOST_COMBINED:
+                return normaliser.relaxed(
+                    place, "anyOf", f"unevaluated keywords over anyOf, of which more than {MOST_COMBINED} combinations "
+                    "of schemas may hold", _all_evaluated(found))
+        branches = combined
     return disjunction(branches, normaliser)
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _is_none(found: Denotation, normaliser: Places) -> cython.bint:
+    """Whether it is plain that there is no such value."""
+    if found.null or found.booleans or len(found.numbers) or len(found.strings):
+        return False
+    for shape in found.arrays:
+        if not no_array(shape, normaliser):
+            return False
+    for shape in found.objects:
+        if not no_object(shape, normaliser):
+            return False
+    return True
+
+
+def _all_evaluated(found: Denotation):
+    """The same values, of which nothing is left unevaluated."""
+    return found.changed(
+        arrays=tuple([shape.changed(evaluated=-1) for shape in found.arrays]),
+        objects=tuple([shape.changed(evaluated=(frozenset(), (ANY_STRING,))) for shape in found.objects]))
 
 
 @cython.cfunc

@@ -7,8 +7,10 @@ failure, to word the error; a registry of references is built only if a referenc
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 
 from constrained.errors import GrammarLimitError, SchemaError, UnsatisfiableGrammarError, UnsatisfiableSchemaError
 from constrained.frontends.json_schema import formats, number_texts
@@ -30,6 +32,7 @@ _LOADED = (formats, number_texts)
 
 _JSON = (str, bytes, bytearray, dict, list, tuple, bool, int, float, Decimal, type(None))
 """What is read as a schema of JSON, or refused as a wrong one; anything else is meant as a type."""
+_SCALARS = frozenset((str, int, bool, type(None)))
 
 __all__ = ["build", "from_json_schema", "normalise_schema", "read_document", "read_schema", "schema_text"]
 
@@ -168,33 +171,50 @@ def schema_text(schema: Any, limits: Limits) -> str:
     """A schema value as text, to be kept as a key or read again. Raises as ``read_schema``."""
     read_schema(schema, limits)
     try:
-        return json.dumps(schema, allow_nan=False)
+        return _text_of(schema)
     except RecursionError:
         raise GrammarLimitError("max_nesting", limits.max_nesting, "the schema is nested too deeply") from None
-    except (TypeError, ValueError) as error:
-        raise SchemaError(f"the schema is no JSON: {error}"[:300]) from None
 
 
 def _exact(schema: Any, limits: Limits) -> Any:
-    """The same value with decimals for floats; copied only if there is one. Depth and cycles are bounded."""
+    """The same value as ``json`` reads it, with decimals for floats; copied only if something is otherwise (a tuple, a
+    number as a name). Depth and cycles are bounded."""
     stack: list[tuple[Any, int]] = [(schema, 0)]
-    floats = False
+    same = True
     while stack:
         value, depth = stack.pop()
+        kind = type(value)
+        if kind in _SCALARS or (kind is Decimal and value.is_finite()):
+            continue
         if depth > limits.max_nesting:
             raise GrammarLimitError("max_nesting", limits.max_nesting, "the schema is nested too deeply")
         if isinstance(value, dict):
-            stack.extend((item, depth + 1) for item in value.values())
+            same = same and kind is dict and all(type(name) is str for name in value)
+            stack.extend([(item, depth + 1) for item in value.values()])
         elif isinstance(value, (list, tuple)):
-            stack.extend((item, depth + 1) for item in value)
-        elif isinstance(value, float):
-            floats = True
-    if not floats:
-        return schema
+            same = same and kind is list
+            stack.extend([(item, depth + 1) for item in value])
+        else:
+            same = False
+    return schema if same else json.loads(_text_of(schema), parse_float=Decimal, parse_constant=_no_constant)
+
+
+def _text_of(schema: Any) -> str:
+    """The JSON text of a value, decimals as they are. Raises ``SchemaError`` for what is no JSON."""
+    numbers: list[str] = []
+    mark = uuid4().hex  # in no string of the schema
+
+    def number(value: Any) -> str:
+        if not isinstance(value, Decimal) or not value.is_finite():
+            raise TypeError(f"{value!r:.80} is no value of JSON")
+        numbers.append(str(value))
+        return f"{mark} {len(numbers) - 1}"
+
     try:
-        return json.loads(json.dumps(schema), parse_float=Decimal, parse_constant=_no_constant)
+        text = json.dumps(schema, allow_nan=False, default=number)
     except (TypeError, ValueError) as error:
         raise SchemaError(f"the schema is no JSON: {error}"[:300]) from None
+    return re.sub(f'"{mark} ([0-9]+)"', lambda found: numbers[int(found[1])], text) if numbers else text
 
 
 def _no_constant(name: str) -> None:

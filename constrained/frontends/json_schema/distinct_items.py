@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from constrained.errors import GrammarLimitError
 from constrained.frontends.json_schema.arrays import ArrayShape
 from constrained.frontends.json_schema.cardinality import at_least, strings_at_least
-from constrained.frontends.json_schema.expressions import FALSE
+from constrained.frontends.json_schema.expressions import FALSE, TRUE
 from constrained.frontends.json_schema.finite_values import exact_count
 from constrained.frontends.json_schema.objects import Cell, ObjectShape
 from constrained.frontends.json_schema.reading import canonical
@@ -33,6 +33,9 @@ __all__ = ["different_items", "different_members", "names_suffice"]
 
 NO_END = 10**15
 """Values that nobody uses up: so many are as good as no end of them."""
+
+MAX_WANTED = 3
+"""Kinds of items that an array of different items may ask for."""
 
 MAX_STATES = 512
 """Rules for one array with places that have few values."""
@@ -89,40 +92,54 @@ def different_items(emitter: Emitter, shape: ArrayShape, finite: Callable[[int],
 
 def _with_contained(emitter: Emitter, shape: ArrayShape, rest: int, k: int, room: int,
                     count: Callable[[int, int], int], finite: Callable[[int], list[Any] | None]) -> Expr:
-    """An array in which items are wanted: enough values must there be of those that are and of those that are not.
+    """An array in which items are wanted: enough values must there be wherever an item is begun.
 
-    Where items of one kind are wanted anywhere, either sort may have few values: no more items of it are begun then.
+    What is wanted cuts values into *cells*, and an item that is begun is of some of them. Of a cell every place has
+    more values than items stand before it, or all places have the same few: then no more items of the cell are begun
+    than it has values, which is one more thing to count.
     """
     normaliser = emitter.normaliser
-    if len(shape.contains) > 3:
-        raise NotEnforced("uniqueItems beside more than three contains", "drop uniqueItems, or contains")
-    if len(shape.contains) == 1 and not k and shape.contains[0][3] == 0:
-        wanted, least, limit, _ = shape.contains[0]
-        contains: list[tuple[int, int, int | None, int]] = []
-        for kind, low, high in ((wanted, least, limit), (normaliser.negated(wanted), 0, None)):
-            inside = normaliser.both(rest, kind)
-            if not normaliser.is_empty(inside) and count(inside, room) >= room:
-                contains.append((kind, low, high, 0))
-                continue
-            values = finite(inside)
-            if values is None:
-                break
-            if low > len(values):
-                return Choice(())
-            contains.append((kind, low, len(values) if high is None else min(high, len(values)), 0))
-        else:
-            bounded = [one for one in contains if one[1:3] != (0, None)]
-            return emitter.array(shape.changed(contains=tuple(bounded)))
-    for i, place in enumerate([*shape.prefix[:k], *([rest] if room > k else [])]):
-        wanted = i + 1 if i < k else room
-        kinds = [place]
-        for expression, _, _, _ in shape.contains:
-            kinds = [normaliser.both(kind, other) for kind in kinds
-                     for other in (expression, normaliser.negated(expression))]
-        if not all(normaliser.is_empty(kind) or count(kind, wanted) >= wanted for kind in kinds):
+    if len(shape.contains) > MAX_WANTED:
+        raise NotEnforced(f"uniqueItems beside more than {MAX_WANTED} contains", "drop uniqueItems, or contains")
+    places = [(place, i + 1) for i, place in enumerate(shape.prefix[:k])]
+    if room > k and rest != FALSE:
+        places.append((rest, room))
+    contains = list(shape.contains)
+    for signs in itertools.product((True, False), repeat=len(shape.contains)):
+        cell = TRUE
+        for sign, (wanted, _, _, _) in zip(signs, shape.contains, strict=True):
+            cell = normaliser.both(cell, wanted if sign else normaliser.negated(wanted))
+        inside = [(kind, needed) for place, needed in places if (kind := normaliser.both(place, cell)) != FALSE
+                  and not normaliser.is_empty(kind)]
+        if all(count(kind, needed) >= needed for kind, needed in inside):
+            continue
+        # with several kinds of few values the reader beside the automaton follows too many counts at once
+        few = _same_values([kind for kind, _ in inside], finite) if len(shape.contains) == 1 else None
+        if few is None:
             raise NotEnforced("uniqueItems beside contains of which there may be too few items",
                               "drop uniqueItems, or contains")
-    return emitter.array(shape)
+        wanted, low, high, start = contains[0]
+        if signs == (True,) and start == 0:
+            contains[0] = wanted, low, few if high is None else min(high, few), start
+        else:
+            contains.append((cell, 0, few, 0))
+    if len(contains) == 1 and contains[0][1:3] == (0, None):
+        contains = []
+    return emitter.array(shape.changed(contains=tuple(contains)))
+
+
+def _same_values(expressions: list[int], finite: Callable[[int], list[Any] | None]) -> int | None:
+    """How many values each of some expressions has, if all have the same few; else None."""
+    found: frozenset[str] | None = None
+    for expression in expressions:
+        values = finite(expression)
+        if values is None:
+            return None
+        keys = frozenset(map(canonical, values))
+        if found is not None and keys != found:
+            return None
+        found = keys
+    return len(found or ())
 
 
 def _written_out(emitter: Emitter, shape: ArrayShape, rest: int, k: int, few: list[int], values: list[Any]) -> Expr:

@@ -693,7 +693,7 @@ class Emitter:
         states = items + 1
         for top in tops:
             states *= top + 1
-        if states > MAX_ARRAY_STATES or len(contains) > 3:
+        if states > MAX_ARRAY_STATES or states << len(contains) > 8 * MAX_ARRAY_STATES:
             raise NotEnforced("contains with bounds this large",
                               "lower minContains, maxContains, minItems or maxItems")
         separator = self.separator()

@@ -1,7 +1,7 @@
 """Types to schemas with exact leaves: Pydantic's core schema, walked once, with a stack of what is left to do.
 
-Every place becomes a ``Given`` first: containers and unions in the keywords of JSON Schema, which the normaliser combines as
-those of any schema; leaves with their own denotation where keywords say too little of them (``plain``).
+Every place becomes a ``Given`` first: containers and unions in the keywords of JSON Schema, which are combined as those
+of any schema; leaves with their own denotation where keywords say too little of them (``plain``).
 
 What JSON cannot say, or only the running program knows, is refused at its pointer (or left open and noted, with
 ``unsupported`` "warn" or "ignore"). Validators written by users are always noted: their input is what is enforced.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections import OrderedDict
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -120,3 +122,27 @@ def test_unknown_formats() -> None:
     for wrong in ("all", None, 1.5):
         with pytest.raises(cd.SchemaError, match="assert_formats"):
             compiled(True, assert_formats=wrong)
+
+
+@pytest.mark.parametrize("schema", [
+    {"enum": (1, 2)}, {"minimum": Decimal("0.5"), "multipleOf": Decimal("0.1"), "type": "number"},
+    {"const": Decimal("1E+2")}, {"properties": {1: {"type": "null"}}, "required": ["1"]}, {"const": [1.5, {"a": (1,)}]},
+    OrderedDict(type="integer"), {"const": "a\u0000b"}])
+def test_values_that_json_writes(schema: Any) -> None:
+    """A dict means what ``json.dumps`` makes of it, whichever call it is given to."""
+    one = byte_compiler().compile_json_schema(schema)
+    other = byte_compiler().compile_grammar(cd.Grammar.from_json_schema(schema))
+    texts = ["1", "2", "0.5", "0.45", "100", '{"1": null}', '{"1": 1}', "{}", '[1.5, {"a": [1]}]', r'"a\u0000b"']
+    judged = [accepts(one, text) for text in texts]
+    assert judged == [accepts(other, text) for text in texts]
+    assert any(judged) and not all(judged)
+    assert cd.coverage(schema).exact
+
+
+@pytest.mark.parametrize("schema", [
+    {"enum": {1, 2}}, {"const": b"a"}, {"const": object()}, {"minimum": float("nan")}, {"const": Decimal("NaN")},
+    {"const": {"a": [Decimal("Infinity")]}}, {(1, 2): {}}])
+def test_values_that_are_no_json(schema: Any) -> None:
+    for call in (byte_compiler().compile_json_schema, cd.Grammar.from_json_schema, cd.coverage):
+        with pytest.raises(cd.SchemaError, match="no JSON"):
+            call(schema)
