@@ -359,8 +359,13 @@ class StringShape:
         if self.values is not None:
             mine = frozenset(self.values)
             return tuple([text for text in texts if text in mine])
-        if self.languages or self.minimum > 0 or self.maximum is not None:
+        if self.minimum > 0 or self.maximum is not None or (self.languages and self.excluded):
             return tuple([text for text in texts if self.contains(text)])
+        if self.languages:
+            for one in self.languages:  # the texts of a shape are of joined surrogates
+                accepts = one.accepts
+                texts = tuple([text for text in texts if accepts(text, _DEFAULT_LIMITS)])
+            return texts
         return tuple([text for text in texts if text not in self.excluded])
 
     def is_finite(self) -> bool:
