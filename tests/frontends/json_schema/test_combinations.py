@@ -184,8 +184,8 @@ def test_values_are_judged_right(schema: Any, valid: list[Any], invalid: list[An
 
 
 REFUSED = [
-    ({"properties": {"a": {"type": "array", "items": {"type": "string"}, "contains": {"const": "x"}, "maxContains": 1,
-                           "prefixItems": [{}], "uniqueItems": True}}}, "/properties/a/uniqueItems"),
+    ({"properties": {"a": {"type": "array", "items": {"type": "string"}, "contains": {"enum": ["x", "y"]},
+                           "prefixItems": [{"const": "x"}], "uniqueItems": True}}}, "/properties/a/uniqueItems"),
     ({"properties": {"a": {"not": {"uniqueItems": True}}}}, "/properties/a/not"),
     ({"items": {"minProperties": 3, "propertyNames": {"pattern": "^[a-z]{2}$"},
                 "not": {"additionalProperties": {"type": "integer"}}}}, "/items/minProperties"),

@@ -73,6 +73,7 @@ def test_arrays(schema: dict[str, Any], seed: int) -> None:
 
 @pytest.mark.parametrize("schema", [
     {"prefixItems": [{"type": "string"}], "contains": {"const": 1}},
+    {"prefixItems": [{}], "items": {"type": "string"}, "contains": {"const": "a"}, "maxContains": 1},
     {"prefixItems": [{"enum": [1, 2]}, {}], "contains": {"enum": [1, 2]}, "maxContains": 1},
     {"prefixItems": [{"type": "integer"}, {"type": "string"}], "contains": {"enum": ["a"]},
      "items": {"type": "string"}},
