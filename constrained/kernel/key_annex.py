@@ -234,15 +234,25 @@ class KeyAnnex(Annex):
         byte: cython.int = tree[6 * child + 3] if child >= 0 else NO_BYTE
         special: cython.int = min(byte, closing)
         low: cython.int
-        k: cython.int
-        for k in range(last):
-            if hi[k] < special:
-                if all_end or away[target[k]] < NO_END:
+        k: cython.int = 0
+        while True:
+            if all_end:
+                while k < last and hi[k] < special:
                     a[at] = lo[k]
                     b[at] = hi[k]
                     to[at] = base + target[k]
                     at += 1
-                continue
+                    k += 1
+            else:
+                while k < last and hi[k] < special:
+                    if away[target[k]] < NO_END:
+                        a[at] = lo[k]
+                        b[at] = hi[k]
+                        to[at] = base + target[k]
+                        at += 1
+                    k += 1
+            if k >= last:
+                return at
             low = lo[k]
             ends = all_end or away[target[k]] < NO_END
             while special <= hi[k]:
@@ -269,7 +279,7 @@ class KeyAnnex(Annex):
                 b[at] = hi[k]
                 to[at] = base + target[k]
                 at += 1
-        return at
+            k += 1
 
     @cython.cfunc
     @cython.exceptval(check=False)

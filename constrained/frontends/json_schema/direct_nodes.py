@@ -117,7 +117,7 @@ def key_texts(out: frozenset):
             if not "".join(out).isascii():
                 out = frozenset(map(joined_surrogates, out))
             return sequence((QUOTE, other_keys(out)))
-        keys[i] = name.encode()
+        keys[i] = name.encode("ascii")
     strings: ByteDfa = any_key()
     dfa: KeyDfa = KeyDfa.__new__(KeyDfa)
     dfa.kind = 10

@@ -22,6 +22,7 @@ cdef class TextReader:
     cdef str key(self, unsigned char* p, Py_ssize_t at)
     cdef int watch(self, int watched, str value, Py_ssize_t depth) except -1
     cdef str string(self, unsigned char* p, Py_ssize_t begin)
+    cdef str unescaped(self, unsigned char* p, Py_ssize_t begin, Py_ssize_t end)
     cdef object number(self, unsigned char* p, Py_ssize_t begin)
 
 cpdef int is_nameless(int seen, bint old_ids) except -1

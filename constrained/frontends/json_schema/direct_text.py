@@ -303,12 +303,75 @@ class TextReader:
                 at += 1
             c = p[at]
         self.at = at + 1
+        self.watched = -1
+        whole: str = self.unescaped(p, begin, at)
+        if whole is not None:
+            return whole
         try:
             found: object = scanstring(p[begin:at + 1].decode(), 0, True)
         except ValueError:
             return None
-        self.watched = -1
         return found[0]
+
+    @cython.cfunc
+    def unescaped(self, p: cython.p_uchar, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> str:
+        """What stands between two places, its escapes resolved; None: there are surrogates, or one is wrong."""
+        data: bytearray = bytearray(end - begin)  # no escape is shorter than what it stands for
+        q: cython.p_uchar = data
+        n: cython.Py_ssize_t = 0
+        i: cython.Py_ssize_t
+        at: cython.Py_ssize_t = begin
+        c: cython.int
+        code: cython.int
+        while at < end:
+            c = p[at]
+            at += 1
+            if c != 0x5C:
+                q[n] = c
+                n += 1
+                continue
+            c = p[at]
+            at += 1
+            if c == 0x6E:
+                code = 0x0A
+            elif c == 0x22 or c == 0x5C or c == 0x2F:
+                code = c
+            elif c == 0x74:
+                code = 0x09
+            elif c == 0x72:
+                code = 0x0D
+            elif c == 0x62:
+                code = 0x08
+            elif c == 0x66:
+                code = 0x0C
+            elif c == 0x75 and end - at >= 4:
+                code = 0
+                for i in range(4):
+                    c = p[at + i]
+                    if 0x30 <= c <= 0x39:
+                        code = 16 * code + c - 0x30
+                    elif 0x41 <= c <= 0x46 or 0x61 <= c <= 0x66:
+                        code = 16 * code + (c & 0x0F) + 9
+                    else:
+                        return None
+                at += 4
+                if 0xD800 <= code <= 0xDFFF:
+                    return None
+            else:
+                return None
+            if code < 0x80:
+                q[n] = code
+                n += 1
+            elif code < 0x800:
+                q[n] = 0xC0 | code >> 6
+                q[n + 1] = 0x80 | code & 0x3F
+                n += 2
+            else:
+                q[n] = 0xE0 | code >> 12
+                q[n + 1] = 0x80 | code >> 6 & 0x3F
+                q[n + 2] = 0x80 | code & 0x3F
+                n += 3
+        return q[0:n].decode("utf-8")
 
     @cython.cfunc
     def number(self, p: cython.p_uchar, begin: cython.Py_ssize_t):
