@@ -40,7 +40,7 @@ _ANY_TEXT = Repeat(CharSet(ANY), 0, None)
 
 def has_assertions(root: Node) -> bool:
     """Whether anything in ``root`` is more than characters, order, choice and repetition."""
-    for node in walk(root):  # a generator in ``any`` takes twice the time
+    for node in walk(root):  # noqa: SIM110 - a generator in ``any`` takes twice the time
         if isinstance(node, (Anchor, Look, Atomic)):
             return True
     return False

@@ -139,3 +139,11 @@ def test_refused_atomic_group_names_its_place() -> None:
     with pytest.raises(RegexError, match="rounds can be empty") as caught:
         determinise(parse_python(pattern), LIMITS, pattern)
     assert caught.value.position == 2
+
+
+@pytest.mark.parametrize("pattern", [
+    r"(?!a|ba)[ab]*", r"(?!(?:a|bb)$)[ab]+", r"(?=a)(?!ab)(?=.*b$)[ab\n]*", r"(?!.*bb)(?=.{2,3}$)[^\n]*", r"(?!)a*",
+    r"(?=)a*", r"(?=b)a*", r"(?!a*)b", r"(?=(?!a))[ab]*", r"(?!a$)(?:a|b|)",
+])  # fmt: skip
+def test_look_aheads_at_the_start(pattern: str) -> None:
+    assert compare(pattern, small_texts(6, 4)) == "compared"

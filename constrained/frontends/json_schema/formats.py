@@ -5,7 +5,7 @@ beforehand (``format_tables``). A format is a set of strings here, so what is no
 one, is held back on the safe side: nothing that is accepted is wrong, and ``RESTRICTED`` names what is not offered;
 ``RELAXED`` names the one case where a rule beyond grammars is left out. The formats of numbers are in ``numbers``.
 
-Cost: about 1 ms, once a format.
+Cost: 20-100 us, once a format.
 """
 
 from __future__ import annotations
