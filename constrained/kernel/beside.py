@@ -253,6 +253,9 @@ class BesideRegion:
         t: cython.int
         region: cython.int
         table: cython.int
+        row_p: cython.int
+        row_q: cython.int
+        row_in: cython.int
         goes_on: cython.bint
         leaves: cython.bint
         seen: cython.int = 0
@@ -277,14 +280,16 @@ class BesideRegion:
             out = self.a.split[s]
             inside = self.a.split[s + 3] if self.a.split[s + 1] == 1 else 0
             table = self.t.child_table(x) if x == 0 or self.t.end[x] - x > LARGE_SUBTREE else -1
-            self.a.det_row(p)  # each may move the rows of the others
-            self.a.det_row(q)
-            self.a.det_row(inside)
+            row_p = self.a.det_row(p)
+            row_q = self.a.det_row(q)
+            row_in = self.a.det_row(inside)
             for k in range(self.a.n_classes):
-                s = self.a.d_rows[self.a.d_row[p] + k]
-                t = self.a.d_rows[self.a.d_row[q] + k]
-                goes_on = inside != 0 and self.a.d_rows[self.a.d_row[inside] + k] != 0
-                if s == t and (seen > 1 or s == 0 or goes_on):
+                s = self.a.d_rows[row_p + k]  # ``d_rows`` moves where more are made
+                t = self.a.d_rows[row_q + k]
+                if s == t and (seen > 1 or s == 0):
+                    continue
+                goes_on = inside != 0 and self.a.d_rows[row_in + k] != 0
+                if s == t and goes_on:
                     continue
                 leaves = False
                 if goes_on:

@@ -1,6 +1,7 @@
 cimport cython
 
 from constrained.kernel.automaton cimport Automaton
+from constrained.kernel.class_trie cimport ClassTrie
 from constrained.kernel.counted_annex cimport CountedAnnex
 from constrained.kernel.token_trie cimport TokenTrie
 from constrained.kernel.token_walk cimport TokenWalk
@@ -12,15 +13,30 @@ cdef int KNOWN
 cdef int LISTED
 cdef int LONG
 cdef int MOST_LISTED
+cdef int PARTITIONS
 
 @cython.final
 cdef class CountedWalk:
     cdef Automaton a
     cdef TokenTrie t
     cdef TokenWalk walk
+    cdef ClassTrie classes
     cdef int kept_len
     cdef int kept_cap
+    cdef int partition
+    cdef int n_pairs
+    cdef int al_cap
+    cdef int tested_cap
+    cdef int test
     cdef int* kept
+    cdef int* fits
+    cdef int* pairs
+    cdef int* al_c
+    cdef int* al_state
+    cdef int* al_count
+    cdef int* al_ends
+    cdef int* left
+    cdef int* tested
     cdef int* next
     cdef int* at
     cdef int* follow
@@ -35,6 +51,11 @@ cdef class CountedWalk:
     cdef int keep(self) noexcept nogil
     cdef void forget(self) noexcept nogil
     cdef int _all_below(self, int k, CountedAnnex annex, int x, int last) except -1 nogil
+    cdef int _open_classes(self, int i) except -1
+    cdef bint _alike(self, int* line, int at) noexcept nogil
+    cdef int _alive_room(self, int count) except -1 nogil
+    cdef int _states_room(self, int count) except -1 nogil
+    cdef bint _by_classes(self, int k, CountedAnnex annex, bint bounded, ClassTrie classes) except -1 nogil
     cdef int _list(self, int count, int token) except -1 nogil
     cdef int _count_visited(self, int visited) except -1 nogil
     cdef int _below(self, int k, CountedAnnex annex, int x, int last) except -1 nogil

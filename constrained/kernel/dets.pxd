@@ -20,6 +20,7 @@ cdef class Dets(PositionSets):
     cdef int* calls
     cdef int* split
     cdef int* tr_piece
+    cdef int* lone
     cdef int* tr_p
     cdef int* tr_c
     cdef int* tr_n
@@ -31,7 +32,11 @@ cdef class Dets(PositionSets):
     @cython.final
     cdef int det_row(self, int d) except -1 nogil
     @cython.final
-    cdef bint _overlap(self, int p) noexcept nogil
+    cdef int _new_det_row(self, int d) except -1 nogil
+    @cython.final
+    cdef int _lone_det(self, int p) except -1 nogil
+    @cython.final
+    cdef bint _spread(self, int row, int p) except -1 nogil
     @cython.final
     cdef int byte_det(self, int d) except -1 nogil
     @cython.final

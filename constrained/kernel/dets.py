@@ -2,14 +2,16 @@
 """What a set of positions does: with bytes, with the rules that it calls, in the regions where it stands.
 
 Data, all of it found when it is first asked for
-    step       ``d_rows[d_row[d] + class]``: the det after a byte of that class within the rule, 0 none, -1 unknown
+    step       ``d_rows[d_row[d] + class]``: the det after a byte of that class within the rule, 0 none, -1 unknown;
+               behind the last class 1 where all of them are known
+    lone       the dets of single positions that edges lead to, (position, det) in the place of the position's low bits
     firsts     ``firsts[d_first[d] ..]``: eight words of bits, the byte classes that the det reads itself
     calls      ``calls[d_call[d] ..]``: ``d_ncall[d]`` pairs (rule, det to return to)
     split      ``split[d_split[d] ..]``: the det by regions, see ``split_det``
     tr_*       scratch: a stack of triples to sort and group, shared with ``kernel.stacks``
 
 A ``Dets`` knows no stacks: ``kernel.stacks`` puts dets on them.
-Cost: a known step is two loads, a new one 100-200 ns.
+Cost: a known step is two loads, a new one 20-200 ns; a whole row of a position 2 ns a class.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.memo import Memo
     from cython.cimports.constrained.kernel.memory import (
         drop_int,
+        empty_table,
         grow_int,
         moved,
         out_of_memory,
@@ -34,8 +37,10 @@ if cython.compiled:
 else:
     from constrained.kernel.hashing import bit, sort_triples
     from constrained.kernel.memo import Memo
-    from constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory, unset_ints, zero_ints
+    from constrained.kernel.memory import drop_int, empty_table, grow_int, moved, out_of_memory, unset_ints, zero_ints
     from constrained.kernel.position_sets import PositionSets
+
+LONE = cython.declare(cython.int, 64)
 
 
 @cython.cclass
@@ -66,6 +71,7 @@ class Dets(PositionSets):
         self.firsts = drop_int(self.firsts)
         self.calls = drop_int(self.calls)
         self.split = drop_int(self.split)
+        self.lone = drop_int(self.lone)
         self.d_rows_cap = 0
         self.firsts_cap = 0
         self.calls_cap = 0
@@ -111,15 +117,8 @@ class Dets(PositionSets):
         n: cython.int = 0
         row: cython.int = self.d_row[d]
         if row < 0:
-            row = self.d_rows_len
-            if row + self.n_classes > self.d_rows_cap:
-                self.d_rows_cap = (row + self.n_classes) * 2
-                self.d_rows = grow_int(self.d_rows, self.d_rows_cap)
-                if not self.d_rows:
-                    out_of_memory()
+            row = self._new_det_row(d)
             unset_ints(self.d_rows, row, self.n_classes)
-            self.d_rows_len = row + self.n_classes
-            self.d_row[d] = row
         if self.d_rows[row + k] >= 0:
             return self.d_rows[row + k]
         b = self.cls_rep[k]
@@ -135,7 +134,9 @@ class Dets(PositionSets):
                     self.need_buf(n + 1)
                     self.buf[n] = t
                     n += 1
-        if n > 0:
+        if n == 1:
+            n = self._lone_det(self.buf[0])
+        elif n > 0:
             n = self.closure(n)
             n = self.intern_det(n)
         self.d_rows[row + k] = n
@@ -145,49 +146,89 @@ class Dets(PositionSets):
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def det_row(self, d: cython.int) -> cython.int:
-        """Where ``d_rows`` holds the steps of ``d``, all of them found."""
-        i: cython.int
-        k: cython.int
-        t: cython.int
-        b: cython.int
-        p: cython.int
-        row: cython.int
-        self.det_step(d, 0)
-        row = self.d_row[d]
-        if self.d_len[d] != 1:
-            for k in range(self.n_classes):
-                if self.d_rows[row + k] < 0:
-                    self.det_step(d, k)
-            return row
-        p = self.d_pool[self.d_off[d]]
-        for i in range(self.p_off[4 * p], self.p_off[4 * p + 1]):
-            t = -1
-            for b in range(self.e_a[i], self.e_b[i] + 1):
-                k = row + self.cls[b]
-                if self.d_rows[k] < 0:
-                    if t < 0:  # another edge may read the same bytes, so it is asked for by class
-                        t = self.det_step(d, self.cls[b])
-                        if self.e_to[i] == -1 or self._overlap(p):
-                            t = -1
-                    else:
-                        self.d_rows[k] = t
-        for k in range(row, row + self.n_classes):
-            if self.d_rows[k] < 0:
-                self.d_rows[k] = 0
+    def _new_det_row(self, d: cython.int) -> cython.int:
+        """Room for the row of ``d``, not set but for the mark that not all of it is known."""
+        row: cython.int = self.d_rows_len
+        size: cython.int = self.n_classes + 1
+        if row + size > self.d_rows_cap:
+            self.d_rows_cap = (row + size) * 2
+            self.d_rows = grow_int(self.d_rows, self.d_rows_cap)
+            if not self.d_rows:
+                out_of_memory()
+        self.d_rows[row + size - 1] = 0
+        self.d_rows_len = row + size
+        self.d_row[d] = row
         return row
 
     @cython.final
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=False)
-    def _overlap(self, p: cython.int) -> cython.bint:
-        """Whether two edges of a position read the same byte; they are sorted where they do not."""
+    @cython.exceptval(-1, check=False)
+    def _lone_det(self, p: cython.int) -> cython.int:
+        """The det of the closure of one position."""
+        i: cython.int = 2 * (p & (LONE - 1))
+        d: cython.int
+        if not self.lone:
+            self.lone = empty_table(self.lone, 2 * LONE)
+            if not self.lone:
+                out_of_memory()
+        if self.lone[i] == p:
+            return self.lone[i + 1]
+        self.buf[0] = p
+        d = self.closure(1)
+        d = self.intern_det(d)
+        self.lone[i] = p
+        self.lone[i + 1] = d
+        return d
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def det_row(self, d: cython.int) -> cython.int:
+        """Where ``d_rows`` holds the steps of ``d``, all of them found."""
+        k: cython.int
+        row: cython.int = self.d_row[d]
+        if row < 0:
+            row = self._new_det_row(d)
+            if self.d_len[d] == 1 and self._spread(row, self.d_pool[self.d_off[d]]):
+                return row
+            unset_ints(self.d_rows, row, self.n_classes)
+        if self.d_rows[row + self.n_classes] == 0:
+            for k in range(self.n_classes):
+                if self.d_rows[row + k] < 0:
+                    self.det_step(d, k)
+            self.d_rows[row + self.n_classes] = 1
+        return row
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _spread(self, row: cython.int, p: cython.int) -> cython.bint:
+        """Fill the row of a position from its edges; False: they are not in order, overlap, or some are not made.
+
+        An edge's bytes are whole classes, and those are numbered by their first bytes."""
         i: cython.int
-        for i in range(self.p_off[4 * p] + 1, self.p_off[4 * p + 1]):
-            if self.e_a[i] <= self.e_b[i - 1]:
-                return True
-        return False
+        k: cython.int = 0
+        t: cython.int
+        lo: cython.int = self.p_off[4 * p]
+        hi: cython.int = self.p_off[4 * p + 1]
+        for i in range(lo, hi):
+            if self.e_to[i] < 0 or (i > lo and self.e_a[i] <= self.e_b[i - 1]):
+                return False
+        for i in range(lo, hi):
+            t = self._lone_det(self.e_to[i])
+            while k < self.n_classes and self.cls_rep[k] < self.e_a[i]:
+                self.d_rows[row + k] = 0
+                k += 1
+            while k < self.n_classes and self.cls_rep[k] <= self.e_b[i]:
+                self.d_rows[row + k] = t
+                k += 1
+        while k <= self.n_classes:
+            self.d_rows[row + k] = 1 if k == self.n_classes else 0
+            k += 1
+        return True
 
     @cython.final
     @cython.cfunc
@@ -224,9 +265,9 @@ class Dets(PositionSets):
         k: cython.int
         b: cython.int
         p: cython.int
+        last: cython.int = 256
         at: cython.int = self.firsts_len
         firsts: cython.p_int
-        cls: cython.p_int = self.cls
         if self.d_first[d] >= 0:
             return self.d_first[d]
         if at + 8 > self.firsts_cap:
@@ -238,10 +279,17 @@ class Dets(PositionSets):
         zero_ints(firsts, at, 8)
         for i in range(self.d_off[d], self.d_off[d] + self.d_len[d]):
             p = self.d_pool[i]
+            k = 0
             for j in range(self.p_off[4 * p], self.p_off[4 * p + 1]):
-                for b in range(self.e_a[j], self.e_b[j] + 1):
-                    k = cls[b]
+                b = self.e_a[j]
+                if b <= last:
+                    k = 0  # edges are not in order
+                last = self.e_b[j]
+                while k < self.n_classes and self.cls_rep[k] < b:
+                    k += 1
+                while k < self.n_classes and self.cls_rep[k] <= last:
                     firsts[at + (k >> 5)] = firsts[at + (k >> 5)] | bit(k & 31)
+                    k += 1
         self.d_first[d] = at
         self.firsts_len = at + 8
         return at
@@ -380,4 +428,4 @@ class Dets(PositionSets):
 _COUNTERS = """
 d_rows_len d_rows_cap firsts_len firsts_cap calls_len calls_cap split_len split_cap tr_len tr_cap
 """.split()
-_POINTERS = "memo d_rows firsts calls split tr_piece tr_p tr_c tr_n".split()
+_POINTERS = "memo d_rows firsts calls split lone tr_piece tr_p tr_c tr_n".split()

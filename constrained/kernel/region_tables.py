@@ -118,10 +118,37 @@ def _common_partitions():
     return tuple(_partition(kinds) for kinds in (first, second, third))
 
 
-def _is_finer(finer: bytes, partition: bytes):
+@cython.cfunc
+@cython.exceptval(check=False)
+def _is_finer(finer: bytes, partition: bytes) -> cython.bint:
     """Whether bytes that are alike in ``finer`` are alike in ``partition``."""
-    seen = {}
-    return all(seen.setdefault(finer[b], partition[b]) == partition[b] for b in range(256))
+    fine: cython.p_const_uchar = finer
+    text: cython.p_const_uchar = partition
+    seen = cython.declare(cython.int[256])
+    b: cython.int
+    for b in range(256):
+        seen[b] = -1
+    for b in range(256):
+        if seen[fine[b]] < 0:
+            seen[fine[b]] = text[b]
+        elif seen[fine[b]] != text[b]:
+            return False
+    return True
+
+
+@cython.cfunc
+def _first_bytes(partition: bytes) -> bytes:
+    """The first byte of each class."""
+    text: cython.p_const_uchar = partition
+    first = cython.declare(cython.uchar[256])
+    n: cython.int = 0
+    b: cython.int = 256
+    while b > 0:
+        b -= 1
+        first[text[b]] = b
+        if text[b] >= n:
+            n = text[b] + 1
+    return bytes(first[:n])
 
 
 COMMON = _common_partitions()
@@ -185,7 +212,7 @@ class RegionTables:
             if found is None:
                 found = self.numbers[partition] = len(self.partitions)
                 self.partitions.append(partition)
-                self.first_bytes.append(bytes([partition.index(k) for k in range(max(partition) + 1)]))
+                self.first_bytes.append(_first_bytes(partition))
         return found
 
     def class_trie(self, trie: TokenTrie, number: int):
@@ -201,12 +228,19 @@ class RegionTables:
                 self.uses[number] = uses + 1
                 common = self.common_of(number)
                 if common < 0:
-                    number = common
-                    found = self.tries.get(number)
-        if found is None:
-            built = ClassTrie(trie, COMMON[-1 - number] if number < 0 else self.partitions[number])
+                    return self.common_trie(trie, -1 - common)
+            built = ClassTrie(trie, self.partitions[number])
             with self.guard:
                 found = self.tries.setdefault(number, built)
+        return found
+
+    def common_trie(self, trie: TokenTrie, i: int):
+        """The shared ``ClassTrie`` of the common partition ``i``: a later one is finer."""
+        found = self.tries.get(-1 - i)
+        if found is None:
+            built = ClassTrie(trie, COMMON[i])
+            with self.guard:
+                found = self.tries.setdefault(-1 - i, built)
         return found
 
     def common_of(self, number: int):

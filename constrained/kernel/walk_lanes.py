@@ -74,13 +74,10 @@ class WalkLanes:
     @cython.exceptval(check=False)
     def begin(self) -> cython.void:
         """Forget what an exception has left."""
-        i: cython.int
         if self.used:
-            for i in range(32 * self.t.words):
-                self.marks[i] = 0
+            _clear(self.marks, 0, 32 * self.t.words)
             if self.stood:
-                for i in range(self.t.n_nodes):
-                    self.stood[i] = 0
+                _clear(self.stood, 0, self.t.n_nodes)
         self.used = False
 
     @cython.cfunc
@@ -88,9 +85,8 @@ class WalkLanes:
     @cython.exceptval(check=False)
     def forget(self) -> cython.void:
         """A new epoch: rows have other numbers."""
-        i: cython.int
-        for i in range(self.kind_cap):
-            self.kind[i] = 0
+        if self.kind:
+            _clear(self.kind, 0, self.kind_cap)
 
     @cython.cfunc
     @cython.nogil
@@ -103,12 +99,7 @@ class WalkLanes:
             self.kind = _grow_bytes(self.kind, self.kind_cap)
             if not self.kind:
                 out_of_memory()
-            if cython.compiled:
-                memset(self.kind + i, 0, self.kind_cap - i)
-            else:
-                while i < self.kind_cap:
-                    self.kind[i] = 0
-                    i += 1
+            _clear(self.kind, i, self.kind_cap)
         return 0
 
     @cython.cfunc
@@ -236,7 +227,6 @@ class WalkLanes:
     @cython.exceptval(-1, check=False)
     def _make_marks(self) -> cython.int:
         n: cython.int = 32 * self.t.words + 8
-        i: cython.int
         self.path_a = grow_int(self.path_a, self.t.max_depth + 2)
         self.path_b = grow_int(self.path_b, self.t.max_depth + 2)
         self.path_c = grow_int(self.path_c, self.t.max_depth + 2)
@@ -244,21 +234,18 @@ class WalkLanes:
         self.marks = _grow_bytes(self.marks, n)
         if not (self.path_a and self.path_b and self.path_c and self.path_d and self.marks):
             out_of_memory()
-        for i in range(n):
-            self.marks[i] = 0
+        _clear(self.marks, 0, n)
         return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _make_stood(self) -> cython.int:
-        i: cython.int
         if not self.stood:
             self.stood = _grow_bytes(self.stood, self.t.n_nodes + 32)
             if not self.stood:
                 out_of_memory()
-            for i in range(self.t.n_nodes + 32):
-                self.stood[i] = 0
+            _clear(self.stood, 0, self.t.n_nodes + 32)
         return 0
 
     @cython.cfunc
@@ -326,6 +313,19 @@ def _advance(n: cython.int, word: cython.p_int, end: cython.p_int, token: cython
     if t == 0:
         return end[n]
     return -1 - n
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _clear(flags: cython.p_uchar, lo: cython.int, hi: cython.int) -> cython.void:
+    """``flags[lo:hi]`` become 0."""
+    i: cython.int
+    if cython.compiled:
+        memset(flags + lo, 0, hi - lo)
+    else:
+        for i in range(lo, hi):
+            flags[i] = 0
 
 
 @cython.cfunc
