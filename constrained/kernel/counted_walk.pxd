@@ -14,6 +14,7 @@ cdef int LISTED
 cdef int LONG
 cdef int MOST_LISTED
 cdef int PARTITIONS
+cdef int APART
 
 @cython.final
 cdef class CountedWalk:
@@ -35,7 +36,7 @@ cdef class CountedWalk:
     cdef int* al_state
     cdef int* al_count
     cdef int* al_ends
-    cdef int* left
+    cdef int* stands
     cdef int* tested
     cdef int* next
     cdef int* at
@@ -52,10 +53,13 @@ cdef class CountedWalk:
     cdef void forget(self) noexcept nogil
     cdef int _all_below(self, int k, CountedAnnex annex, int x, int last) except -1 nogil
     cdef int _open_classes(self, int i) except -1
-    cdef bint _alike(self, int* line, int at) noexcept nogil
+    cdef bint _is_alike(self, int row, int state) except -1 nogil
     cdef int _alive_room(self, int count) except -1 nogil
     cdef int _states_room(self, int count) except -1 nogil
-    cdef bint _by_classes(self, int k, CountedAnnex annex, bint bounded, ClassTrie classes) except -1 nogil
+    cdef int _by_classes(self, int k, CountedAnnex annex, bint bounded, ClassTrie classes) except -1 nogil
+    cdef int _note_needs(self, CountedAnnex annex, int n, ClassTrie classes) except -1 nogil
+    cdef int _find_ends(self, int k, bint bounded, int n, ClassTrie classes) except -1 nogil
+    cdef int _find_apart(self, int k, CountedAnnex annex, bint bounded, int n, ClassTrie classes) except -1 nogil
     cdef int _list(self, int count, int token) except -1 nogil
     cdef int _count_visited(self, int visited) except -1 nogil
     cdef int _below(self, int k, CountedAnnex annex, int x, int last) except -1 nogil

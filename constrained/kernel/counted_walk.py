@@ -15,11 +15,12 @@ there were none (``read_all``), and it is noted what a bound would take away. Ne
 characters than are left are taken out of that row; nearer still a place is read by itself (``read``).
 
     al_*[i]         a class node read from the root, its parent before it: state, count and "a text may end here" there
+    stands[c]       the place of class node ``c`` in that list while trie nodes are looked for, else -1
     pairs           two classes of the automaton each that one class of ``classes`` has in common
-    fits[k]         the common partition with which automaton ``k`` is tried; from 3 on none is
+    fits[k]         the common partition (``region_tables``) that automaton ``k`` is read with
 
-From the root the trie is read by class nodes (``class_trie``), as long as the states met tell no bytes of a class
-apart: with one common partition or another, each finer than the one before, else node by node.
+From the root the trie is read by class nodes (``class_trie``). Below those whose states tell bytes of a class apart,
+within an escape for instance, it is read node by node.
 
     kept[at ..]     of a state: the most characters that a token needs to an end (``REACH``), the most before the
                     automaton is left (``LEAVES``), the characters beyond which what tokens need is listed (``KNOWN``),
@@ -68,6 +69,7 @@ LONG = cython.declare(cython.int, 16)
 MOST_LISTED = cython.declare(cython.int, 8192)
 PARTITIONS = cython.declare(cython.int, 3)
 """The common partitions of ``region_tables``."""
+APART = cython.declare(cython.int, 2)
 
 
 @cython.final
@@ -91,7 +93,7 @@ class CountedWalk:
             drop_int(self.al_state)
             drop_int(self.al_count)
             drop_int(self.al_ends)
-            drop_int(self.left)
+            drop_int(self.stands)
             drop_int(self.tested)
 
     else:
@@ -220,17 +222,10 @@ class CountedWalk:
             self.path_state[0] = state
             self.path_count[0] = count
             self.path_ends[0] = 0
-            while self.fits[k] < PARTITIONS:
-                if self.partition != self.fits[k]:
-                    with cython.gil:
-                        self._open_classes(self.fits[k])
-                if self._by_classes(k, annex, bounded, self.classes):
-                    return node
-                self.fits[k] += 1
-            if bounded:
-                self._below(k, annex, 1, self.t.n_nodes)
-            else:
-                self._all_below(k, annex, 1, self.t.n_nodes)
+            if self.partition != self.fits[k]:
+                with cython.gil:
+                    self._open_classes(self.fits[k])
+            self._by_classes(k, annex, bounded, self.classes)
             return node
         row = self._fill_row(k, annex, state)
         self.walk.groups.open(g)
@@ -364,11 +359,11 @@ class CountedWalk:
         self.partition = i
         self.classes = found
         self.pairs = grow_int(self.pairs, 512)
-        self.left = grow_int(self.left, found.n)
-        if not (self.pairs and self.left):
+        self.stands = grow_int(self.stands, found.n)
+        if not (self.pairs and self.stands):
             out_of_memory()
         for j in range(found.n):
-            self.left[j] = 0
+            self.stands[j] = -1
         for b in range(256):
             first[b] = -1
         self.n_pairs = 0
@@ -381,17 +376,6 @@ class CountedWalk:
                 self.pairs[2 * self.n_pairs + 1] = self.a.cls[b]
                 self.n_pairs += 1
         return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _alike(self, line: cython.p_int, at: cython.int) -> cython.bint:
-        """Whether ``line[at:]``, a value for each class of the automaton, is the same where a class node's bytes are."""
-        i: cython.int
-        for i in range(self.n_pairs):
-            if line[at + self.pairs[2 * i]] != line[at + self.pairs[2 * i + 1]]:
-                return False
-        return True
 
     @cython.cfunc
     @cython.nogil
@@ -411,7 +395,7 @@ class CountedWalk:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _states_room(self, count: cython.int) -> cython.int:
-        """``tested`` has a number for each state: ``test`` where its row was looked at in this walk."""
+        """``tested`` has a number for each state: ``test`` or ``-test`` where this walk has looked at its row."""
         i: cython.int = self.tested_cap
         if i < count:
             self.tested = grow_int(self.tested, count)
@@ -427,95 +411,205 @@ class CountedWalk:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _by_classes(self, k: cython.int, annex: CountedAnnex, bounded: cython.bint,
-                    classes: ClassTrie) -> cython.bint:
-        """``_below`` or ``_all_below`` the root, from what stands at depth 0 of the path.
+    def _is_alike(self, row: cython.int, state: cython.int) -> cython.bint:
+        """Whether a state, whose row is at ``next[row]``, does the same with all bytes of each class."""
+        i: cython.int
+        if self.tested[state] != self.test and self.tested[state] != -self.test:
+            self.tested[state] = self.test
+            for i in range(self.n_pairs):
+                if self.next[row + self.pairs[2 * i]] != self.next[row + self.pairs[2 * i + 1]]:
+                    self.tested[state] = -self.test
+                    break
+        return self.tested[state] == self.test
 
-        False: a state tells bytes of one class apart, and nothing has been found."""
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _by_classes(self, k: cython.int, annex: CountedAnnex, bounded: cython.bint,
+                    classes: ClassTrie) -> cython.int:
+        """``_below`` or ``_all_below`` the root, from what stands at depth 0 of the path."""
         i: cython.int = 0
         j: cython.int
-        m: cython.int
         n: cython.int = 1
         c: cython.int
         to: cython.int
         row: cython.int
-        byte: cython.int
         count: cython.int
-        beside: cython.int = k * self.a.n_classes
+        last: cython.int
+        done: cython.int
+        state: cython.int
+        al_c: cython.p_int
+        al_state: cython.p_int
+        al_count: cython.p_int
+        al_ends: cython.p_int
+        final: cython.p_int = annex.final
+        cls: cython.p_int = self.a.cls
+        table: cython.p_int = self.next
+        child_off: cython.p_int = classes.child_off
+        bytes_of: cython.p_int = classes.byte
         states: cython.int = annex.block.n
-        reach: cython.int = 0
-        known: cython.int = 0
-        leaves: cython.int = 0
-        leaving = cython.declare(cython.int[256])
-        if not self._alike(self.follow, beside):
-            return False
+        boundary: cython.int = annex.boundary
         self._states_room(states)
         self._alive_room(1)
         self.al_c[0] = 0
         self.al_state[0] = self.path_state[0]
         self.al_count[0] = self.path_count[0]
         self.al_ends[0] = 0
-        for j in range(256):
-            leaving[j] = 0
         while i < n:
             c = self.al_c[i]
-            row = self._fill_row(k, annex, self.al_state[i])
-            if self.tested[self.al_state[i]] != self.test:
-                if not self._alike(self.next, row):
-                    for j in range(i):
-                        self.left[self.al_c[j]] = 0
-                    return False
-                self.tested[self.al_state[i]] = self.test
-            self._alive_room(n + classes.child_off[c + 1] - classes.child_off[c])
-            for j in range(classes.child_off[c], classes.child_off[c + 1]):
-                byte = self.a.cls[classes.byte[j]]
-                if self.al_ends[i] != 0 and self.follow[beside + byte]:
-                    self.left[c] = 1
-                    leaving[classes.cls[classes.byte[j]]] = 1
-                    leaves = max(leaves, self.al_count[i])
-                to = self.next[row + byte]
-                if to < 0:
+            j = child_off[c]
+            last = child_off[c + 1]
+            if j == last:
+                i += 1
+                continue
+            state = self.al_state[i]
+            row = self.at[k] + state * self.a.n_classes
+            if self.tested[state] != self.test:
+                self._fill_row(k, annex, state)
+                if not self._is_alike(row, state):
+                    self.al_ends[i] |= APART
+                    i += 1
                     continue
-                count = self.al_count[i]
-                if to < annex.boundary:
-                    if not bounded or count < annex.top:
-                        count += 1
-                    elif not annex.endless:
-                        continue
-                if bounded and annex.rows[states * annex.row_of[count] + to] >= NO_END:
-                    continue
-                self.al_c[n] = j
-                self.al_state[n] = to
-                self.al_count[n] = count
-                self.al_ends[n] = annex.final[to] if not bounded or count >= annex.least else 0
-                n += 1
+            if n + last - j > self.al_cap:
+                self._alive_room(n + last - j)
+            al_c = self.al_c
+            al_state = self.al_state
+            al_count = self.al_count
+            al_ends = self.al_ends
+            done = al_count[i]
             i += 1
+            while j < last:
+                to = table[row + cls[bytes_of[j]]]
+                if to >= 0:
+                    count = done + (1 if to < boundary else 0)
+                    al_c[n] = j
+                    al_state[n] = to
+                    al_count[n] = count
+                    al_ends[n] = final[to]
+                    if not bounded:
+                        n += 1
+                    elif count <= annex.top or annex.endless:
+                        count = min(count, annex.top)
+                        al_count[n] = count
+                        if count < annex.least:
+                            al_ends[n] = 0
+                        if annex.rows[states * annex.row_of[count] + to] < NO_END:
+                            n += 1
+                j += 1
         self._count_visited(n)
         if not bounded:
-            known = self.kept[self.kept_len + KNOWN]
-        for i in range(n):
+            self._note_needs(annex, n, classes)
+        for i in range(1, n):
             c = self.al_c[i]
-            if i > 0 and classes.group_off[c] < classes.group_off[c + 1]:
+            if classes.group_off[c] < classes.group_off[c + 1]:
                 self.walk.found.add_ids(classes.group, classes.group_off[c], classes.group_off[c + 1])
-            if not bounded:
-                count = self.al_count[i] + annex.need[self.al_state[i]] if i > 0 else 0
-                reach = max(reach, count)
-                if count > known:
-                    for j in range(classes.group_off[c], classes.group_off[c + 1]):
-                        self._list(count, classes.group[j])
-        if not bounded:
-            self.kept[self.kept_len + REACH] = max(reach, known)
-            self.kept[self.kept_len + LEAVES] = max(leaves, self.kept[self.kept_len + LEAVES])
-        for j in range(256):
-            if leaving[classes.cls[j]] == 0:
-                continue
-            for i in range(self.t.byte_off[j], self.t.byte_off[j + 1]):
-                m = self.t.parent[self.t.by_byte[i]]
-                if self.left[classes.where[m]] != 0:
-                    self.walk.groups.add_node(m)
+        self._find_ends(k, bounded, n, classes)
+        return self._find_apart(k, annex, bounded, n, classes)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _note_needs(self, annex: CountedAnnex, n: cython.int, classes: ClassTrie) -> cython.int:
+        """What bounds would take away from the tokens of the ``n`` class nodes read."""
+        i: cython.int
+        j: cython.int
+        c: cython.int
+        count: cython.int
+        known: cython.int = self.kept[self.kept_len + KNOWN]
+        reach: cython.int = max(known, self.kept[self.kept_len + REACH])
+        for i in range(1, n):
+            count = self.al_count[i] + annex.need[self.al_state[i]]
+            reach = max(reach, count)
+            if count > known:
+                c = self.al_c[i]
+                for j in range(classes.group_off[c], classes.group_off[c + 1]):
+                    self._list(count, classes.group[j])
+        self.kept[self.kept_len + REACH] = reach
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _find_ends(self, k: cython.int, bounded: cython.bint, n: cython.int, classes: ClassTrie) -> cython.int:
+        """The trie nodes where a text may end and that go on with a byte that may follow."""
+        b: cython.int
+        i: cython.int
+        c: cython.int
+        x: cython.int
+        some: cython.bint = False
+        leaves: cython.int = 0
         for i in range(n):
-            self.left[self.al_c[i]] = 0
-        return True
+            if self.al_ends[i] == 1:
+                self.stands[self.al_c[i]] = i
+                some = True
+        if not some:
+            return 0
+        for b in range(256):
+            if self.follow[k * self.a.n_classes + self.a.cls[b]] == 0:
+                continue
+            for i in range(self.t.byte_off[b], self.t.byte_off[b + 1]):
+                x = self.t.parent[self.t.by_byte[i]]
+                c = self.stands[classes.where[x]]
+                if c >= 0:
+                    self.walk.groups.add_node(x)
+                    leaves = max(leaves, self.al_count[c])
+        for i in range(n):
+            self.stands[self.al_c[i]] = -1
+        if not bounded:
+            self.kept[self.kept_len + LEAVES] = max(leaves, self.kept[self.kept_len + LEAVES])
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _find_apart(self, k: cython.int, annex: CountedAnnex, bounded: cython.bint, n: cython.int,
+                    classes: ClassTrie) -> cython.int:
+        """Read the trie itself below the class nodes whose states tell bytes of a class apart.
+
+        Where that is a good part of it, the next finer partition is taken from now on."""
+        b: cython.int
+        i: cython.int
+        c: cython.int
+        x: cython.int
+        depth: cython.int
+        walked: cython.int = 0
+        asked = cython.declare(cython.int[256])
+        if self.al_ends[0] & APART:
+            walked = self.t.n_nodes
+            self.al_ends[0] = 0
+            if bounded:
+                self._below(k, annex, 1, self.t.n_nodes)
+            else:
+                self._all_below(k, annex, 1, self.t.n_nodes)
+        else:
+            for b in range(256):
+                asked[b] = 0
+            for i in range(n):
+                if self.al_ends[i] & APART:
+                    self.stands[self.al_c[i]] = i
+                    asked[classes.cls[classes.byte[self.al_c[i]]]] = 1
+            for b in range(256):
+                if asked[classes.cls[b]] == 0:
+                    continue
+                for i in range(self.t.byte_off[b], self.t.byte_off[b + 1]):
+                    x = self.t.by_byte[i]
+                    c = self.stands[classes.where[x]]
+                    if c < 0 or self.t.end[x] == x + 1:
+                        continue
+                    depth = self.t.word[x] >> 8
+                    self.path_state[depth] = self.al_state[c]
+                    self.path_count[depth] = self.al_count[c]
+                    self.path_ends[depth] = self.al_ends[c] & 1
+                    walked += self.t.end[x] - x
+                    if bounded:
+                        self._below(k, annex, x + 1, self.t.end[x])
+                    else:
+                        self._all_below(k, annex, x + 1, self.t.end[x])
+            for i in range(n):
+                self.stands[self.al_c[i]] = -1
+        if walked > self.t.n_nodes // 16 and self.fits[k] + 1 < PARTITIONS:
+            self.fits[k] += 1
+        return 0
 
     # ---- node by node --------------------------------------------------------------------------------
 
@@ -597,5 +691,5 @@ class CountedWalk:
 # Uncompiled, attributes do not exist until they are set; compiled, counted_walk.pxd declares them.
 _COUNTERS = "kept_len kept_cap partition n_pairs al_cap tested_cap test".split()
 _POINTERS = """
-next at follow path_state path_count path_ends kept fits pairs al_c al_state al_count al_ends left tested
+next at follow path_state path_count path_ends kept fits pairs al_c al_state al_count al_ends stands tested
 """.split()
