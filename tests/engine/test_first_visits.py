@@ -36,6 +36,10 @@ VALUES = {
     "a dot": {"type": "string", "pattern": "a.\\s[A-Z]"},
     "one of": {"enum": ["a", "ab", "b: c", "\\", "x\ty", "größe", 1.5, [1, {"a": 2}]]},
     "not one of": {"type": "string", "not": {"enum": ["a", "ab", "no"]}},
+    "words beside a length": {"type": "string", "pattern": "^(?:\\S+\\s+){0,49}\\S+$", "maxLength": 500},
+    "words near a length": {"type": "string", "pattern": "^(?:\\S+\\s+){0,9}\\S+$", "minLength": 3, "maxLength": 7},
+    "letters beside a length": {"type": "string", "pattern": "^[a-z]+(-[a-m0-9]+)*[A-Z]?$", "minLength": 20,
+                                "maxLength": 600},
 }
 STARTS = ["", " ", "\n  \t", "1", "12", "-", "1.", "0", '"', '"a', '"ab', '"1', '"12-', '"12-a', '"x', '"a\u2028',
           '"no', " " * 60, " " * 64, "[1", "[1, {", '"\\\\', '"gr']
