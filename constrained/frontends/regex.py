@@ -27,7 +27,7 @@ from constrained.regex.dfa import Dfa, minimise, read_classes
 from constrained.regex.parse_ecma import parse_ecma
 from constrained.regex.parse_python import parse_python
 from constrained.regex.rewrite import has_assertions, is_nothing, looks_back, search_form, simplify
-from constrained.regex.syntax import Alternation, CharSet, Concat, Node, Repeat, Text, children, walk
+from constrained.regex.syntax import Alternation, CharSet, Concat, Node, Repeat, Text, walk
 from constrained.regex.utf8 import utf8_spelling
 
 __all__ = ["byte_dfa", "from_regex", "pattern_dfa", "pattern_tree", "plain_expression", "tree_expression"]
@@ -137,24 +137,33 @@ def _copies(node: Node) -> int:
 
 def plain_expression(root: Node, leaf: Callable[[Text | CharSet], Expr] = utf8_leaf) -> Expr:
     """The IR of a tree without assertions, its characters spelled by ``leaf``. Linear, with an explicit stack."""
-    done: list[Expr] = []
-    stack: list[tuple[Node, bool]] = [(root, False)]
+    order: list[Node] = []
+    stack = [root]
     while stack:
-        node, ready = stack.pop()
-        if isinstance(node, (Text, CharSet)):
-            done.append(leaf(node))
-        elif not ready:
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(children(node)))
+        node = stack.pop()
+        order.append(node)
+        if isinstance(node, Concat):
+            stack.extend(node.items)
+        elif isinstance(node, Alternation):
+            stack.extend(node.options)
         elif isinstance(node, Repeat):
-            done.append(IrRepeat(done.pop(), node.minimum, node.maximum))
+            stack.append(node.body)
+    # Read backwards, parts come before what they are parts of, the first one first.
+    done: list[Expr] = []
+    leaves: dict[Node, Expr] = {}
+    for node in reversed(order):
+        if isinstance(node, (Text, CharSet)):
+            found = leaves.get(node)
+            if found is None:
+                found = leaves[node] = leaf(node)
+            done.append(found)
+        elif isinstance(node, Repeat):
+            done[-1] = IrRepeat(done[-1], node.minimum, node.maximum)
+        elif isinstance(node, Concat):
+            parts = tuple(done[len(done) - len(node.items) :])
+            done[len(done) - len(parts) :] = [Sequence(parts) if parts else Literal(b"")]
         else:
-            count = len(children(node))
-            parts = tuple(done[len(done) - count :])
-            del done[len(done) - count :]
-            if isinstance(node, Concat):
-                done.append(Sequence(parts) if parts else Literal(b""))
-            else:
-                assert isinstance(node, Alternation)
-                done.append(Choice(parts))
+            assert isinstance(node, Alternation)
+            parts = tuple(done[len(done) - len(node.options) :])
+            done[len(done) - len(parts) :] = [Choice(parts)]
     return done[0]
