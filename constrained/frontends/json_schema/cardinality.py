@@ -19,7 +19,7 @@ from constrained.frontends.json_schema.strings import StringShape
 from constrained.limits import Limits
 from constrained.regex.dfa import DEAD, Dfa, topological_order
 
-__all__ = ["at_least", "strings_at_least", "texts_at_least"]
+__all__ = ["arrays_of", "at_least", "strings_at_least", "texts_at_least"]
 
 MAX_DEPTH = 4
 """Levels of values that are looked into."""
@@ -115,6 +115,24 @@ def texts_at_least(dfa: Dfa, most: int) -> int:
     return min(sum(ways[state] for state in dfa.accepting), most)
 
 
+def arrays_of(values: int, least: int, longest: int | None, *, unique: bool, most: int) -> int:
+    """How many arrays of ``least`` to ``longest`` items (None: no end) there are of so many values, up to ``most``.
+
+    With ``unique`` no value comes twice. More than ``MAX_LAYERS`` items at least are not counted: 0.
+    """
+    if least > MAX_LAYERS:
+        return 0
+    if values == 1 and not unique:  # one for each length
+        return most if longest is None else max(min(longest - least + 1, most), 0)
+    total, ways, size = 0, 1, 0
+    while ways and total < most and (longest is None or size <= longest):
+        if size >= least:
+            total += ways
+        ways = min(ways * (values - size if unique else values), most)  # it never shrinks but to nothing
+        size += 1
+    return min(total, most)
+
+
 def _arrays(normaliser: Normaliser, shape: ArrayShape, most: int, strict: bool, digits: int, depth: int) -> int:
     if shape.contains:
         return 0
@@ -128,15 +146,17 @@ def _arrays(normaliser: Normaliser, shape: ArrayShape, most: int, strict: bool, 
     if rest and longest is None and not shape.unique and shape.minimum <= k + 1:
         return most  # one for each length
     found = 1 if shape.minimum == 0 else 0
-    if longest == 0:
+    if longest == 0 or (k == 0 and not rest):
         return found
+    if k == 0:
+        values = at_least(normaliser, shape.rest, most, strict=strict, digits=digits, depth=depth)
+        return arrays_of(values, shape.minimum, longest, unique=shape.unique, most=most)
     # one place that varies, the others filled somehow
     if shape.unique:
-        if shape.minimum > 1 and k:
+        if shape.minimum > 1:
             return 0
-        others = max(shape.minimum - 1, 0)
-        values = at_least(normaliser, shape.at(0), most + others, strict=strict, digits=digits, depth=depth)
-        return min(found + max(values - others, 0), most)
+        values = at_least(normaliser, shape.at(0), most, strict=strict, digits=digits, depth=depth)
+        return min(found + values, most)
     places = range(max(shape.minimum, 1)) if shape.minimum <= k + 1 else range(k + 1)
     return min(found + max((at_least(normaliser, shape.at(i), most, strict=strict, digits=digits, depth=depth)
                             for i in list(places)[:8]), default=0), most)

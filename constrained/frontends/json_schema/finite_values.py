@@ -12,7 +12,7 @@ from typing import Any
 
 from constrained.errors import GrammarLimitError
 from constrained.frontends.json_schema.arrays import ArrayShape
-from constrained.frontends.json_schema.cardinality import texts_of_lengths
+from constrained.frontends.json_schema.cardinality import MAX_LAYERS, arrays_of, texts_of_lengths
 from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.objects import ObjectShape
@@ -127,10 +127,10 @@ def _objects(shape: ObjectShape, members: list[tuple[str, list[Any]]]) -> Iterab
 
 def exact_count(normaliser: Normaliser, expression: int, most: int, *, strict: bool,
                 depth: int = MAX_DEPTH) -> int | None:
-    """How many values an expression has, if they are under ``most`` and can be counted without overlap: scalars, and
-    objects of such members. ``strict`` as above."""
+    """How many values an expression has, if they are under ``most`` and can be counted without overlap: scalars, arrays
+    of such items, and objects of such members. ``strict`` as above."""
     d = normaliser.denote(expression)
-    if d.arrays or len(d.objects) > 1 or len(d.strings) > 1 or len(d.numbers) > 1:
+    if len(d.arrays) > 1 or len(d.objects) > 1 or len(d.strings) > 1 or len(d.numbers) > 1:
         return None
     count = int(d.null) + (d.booleans & 1) + (d.booleans >> 1)
     for string in d.strings:
@@ -151,6 +151,12 @@ def exact_count(normaliser: Normaliser, expression: int, most: int, *, strict: b
         if numbers is None:
             return None
         count += numbers
+    for array in d.arrays:
+        if not normaliser.no_array(array):
+            arrays = _arrays_counted(normaliser, array, most, strict, depth)
+            if arrays is None:
+                return None
+            count += arrays
     for shape in d.objects:
         if not normaliser.no_object(shape):
             objects = _objects_counted(normaliser, shape, most, strict, depth)
@@ -158,6 +164,16 @@ def exact_count(normaliser: Normaliser, expression: int, most: int, *, strict: b
                 return None
             count += objects
     return count if count < most else None
+
+
+def _arrays_counted(normaliser: Normaliser, shape: ArrayShape, most: int, strict: bool, depth: int) -> int | None:
+    """Items of one kind, of which there are so many values."""
+    if shape.prefix or shape.contains or depth == 0 or shape.minimum > MAX_LAYERS:
+        return None
+    if shape.rest == FALSE or normaliser.is_empty(shape.rest) or shape.maximum == 0:
+        return int(shape.minimum == 0)
+    values = exact_count(normaliser, shape.rest, most, strict=strict, depth=depth - 1)
+    return None if values is None else arrays_of(values, shape.minimum, shape.maximum, unique=shape.unique, most=most)
 
 
 def _objects_counted(normaliser: Normaliser, shape: ObjectShape, most: int, strict: bool, depth: int) -> int | None:

@@ -14,6 +14,10 @@ from hypothesis import strategies as st
 
 import constrained as cd
 from benchmarks.conformance import accepts, byte_compiler, exact_json, walk
+from constrained.frontends.json_schema.cardinality import at_least
+from constrained.frontends.json_schema.compile import normalise_schema
+from constrained.frontends.json_schema.dialects import DIALECTS
+from constrained.frontends.json_schema.finite_values import exact_count, finite_values
 
 VALUES = [1, 2, 3, "a"]
 ARRAYS = [list(items) for size in range(4) for items in itertools.product(VALUES, repeat=size)]
@@ -90,3 +94,40 @@ def test_a_value_that_only_some_places_may_have_is_still_refused() -> None:
             "type": "array", "uniqueItems": True, "prefixItems": [{"enum": [1]}, {}], "items": {"not": {"const": 1}},
             "contains": {"enum": [1, 2]}, "minContains": 2})
     assert caught.value.pointer == "/uniqueItems"
+
+
+@pytest.mark.parametrize(("items", "there_are"), [
+    ({"type": "array", "items": {"enum": [1, 2]}, "uniqueItems": True}, 5),
+    ({"type": "array", "items": {"enum": [1, 2]}, "maxItems": 2, "minItems": 1}, 6),
+    ({"type": "array", "items": {"enum": [1, 2, 3]}, "minItems": 2, "maxItems": 2, "uniqueItems": True}, 6),
+    ({"type": "object", "additionalProperties": False, "required": ["b"], "properties": {
+        "a": {"type": "array", "items": {"enum": ["x", "y"]}, "uniqueItems": True}, "b": {"type": "boolean"}}}, 12),
+    ({"type": "array", "items": {"type": "array", "items": {"const": 1}, "maxItems": 2}, "maxItems": 1}, 4),
+    ({"type": ["null", "array"], "items": False}, 2),
+])
+def test_values_that_hold_arrays_are_counted(items: dict[str, Any], there_are: int) -> None:
+    dialect = DIALECTS["2020-12"]
+    normaliser = normalise_schema(items, dialect, cd.Limits(), "error", True, None)
+    root = normaliser.at(normaliser.document.root_place())
+    values = finite_values(normaliser, root, 1000, strict=False)
+    if values is not None:
+        assert len(values) == there_are
+    assert exact_count(normaliser, root, 10**6, strict=False) == there_are
+    assert at_least(normaliser, root, 10**6, strict=False, digits=400) == there_are
+    for most in (there_are, there_are - 1):
+        assert exact_count(normaliser, root, most, strict=False) is None
+        assert at_least(normaliser, root, most, strict=False, digits=400) == most
+
+
+def test_different_items_of_thousands_that_hold_arrays() -> None:
+    kinds = [f"kind {i}" for i in range(6)]
+    schema = {"type": "array", "uniqueItems": True, "items": {
+        "type": "object", "additionalProperties": False, "properties": {
+            "of": {"type": "array", "items": {"enum": kinds}, "uniqueItems": True}, "by": {"enum": ["rate", "error"]}}}}
+    grammar = byte_compiler().compile_json_schema(schema, property_order="any")
+    oracle = jsonschema.Draft202012Validator(schema)
+    for value in ([{}, {"of": []}, {"of": kinds[:2]}, {"of": kinds[1::-1]}], [{"of": kinds}, {"of": kinds}], [{}, {}],
+                  [{"of": kinds[:1] * 2}], [{"by": "rate"}, {"by": "error"}, {"by": "rate", "of": []}]):
+        assert accepts(grammar, json.dumps(value)) == oracle.is_valid(value)
+    for seed in range(4):
+        assert oracle.is_valid(json.loads(walk(grammar, random.Random(seed), 60)))
