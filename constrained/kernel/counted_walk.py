@@ -566,7 +566,7 @@ class CountedWalk:
                     classes: ClassTrie) -> cython.int:
         """Read the trie itself below the class nodes whose states tell bytes of a class apart.
 
-        Where that is a good part of it, the next finer partition is taken from now on."""
+        Where that is a good part of it, the finest partition is taken from now on."""
         b: cython.int
         i: cython.int
         c: cython.int
@@ -607,8 +607,8 @@ class CountedWalk:
                         self._all_below(k, annex, x + 1, self.t.end[x])
             for i in range(n):
                 self.stands[self.al_c[i]] = -1
-        if walked > self.t.n_nodes // 16 and self.fits[k] + 1 < PARTITIONS:
-            self.fits[k] += 1
+        if walked > self.t.n_nodes // 16:
+            self.fits[k] = PARTITIONS - 1
         return 0
 
     # ---- node by node --------------------------------------------------------------------------------
