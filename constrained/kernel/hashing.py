@@ -42,6 +42,8 @@ def sort_triples(a: cython.p_int, b: cython.p_int, c: cython.p_int, lo: cython.i
     x: cython.int
     y: cython.int
     z: cython.int
+    if hi - lo < 2:
+        return
     while gap < (hi - lo) // 3:
         gap = gap * 3 + 1
     while gap > 0:
@@ -72,6 +74,8 @@ def sort_ints(a: cython.p_int, lo: cython.int, hi: cython.int) -> cython.void:
     i: cython.int
     j: cython.int
     x: cython.int
+    if hi - lo < 2:
+        return
     while gap < (hi - lo) // 3:
         gap = gap * 3 + 1
     while gap > 0:

@@ -430,7 +430,7 @@ class PositionSets(LazyPositions):
                 ):
                     self.buf[n] = p
                     n += 1
-            n = self.intern_det(n)
+            n = d if n == self.d_len[d] else self.intern_det(n)
             self.d_core[d] = n
         return self.d_core[d]
 
