@@ -8,7 +8,9 @@ import pytest
 
 from constrained import Grammar, SchemaError
 from constrained.frontends.json_schema.strings import StringShape
-from constrained.garbage import postponed
+from constrained.garbage import postponed, settle
+from constrained.grammar.ir import Capture, Choice, Literal, Reference, Repeat, Sequence, Unordered
+from constrained.kernel import uncompiled_modules
 
 
 def test_nothing_is_collected_within() -> None:
@@ -53,3 +55,18 @@ def test_a_wrong_schema_leaves_the_collector_on() -> None:
     with pytest.raises(SchemaError):
         Grammar.from_json_schema('{"type": "object", "properties": {"a": {"type": "strin"}}}')
     assert gc.isenabled()
+
+
+@pytest.mark.skipif("constrained.garbage" in uncompiled_modules(), reason="uncompiled, nodes are objects as others")
+def test_tuples_of_settled_nodes_are_no_longer_tracked() -> None:
+    word = Literal(b"a")
+    shared = Sequence((word, Reference("b")))
+    inner = Choice((shared, Repeat(shared, 1, None)))
+    seen = Sequence((word, Capture("name", word)))  # a node that the collector knows
+    many = Unordered((inner, word), frozenset(), seen, None)
+    settle([Sequence((inner, many)), seen, object()])
+    assert not gc.is_tracked(shared.items)
+    assert not gc.is_tracked(inner.options)
+    assert not gc.is_tracked(many.items)
+    assert gc.is_tracked(seen.items)
+    assert inner.options[1].body is shared

@@ -23,7 +23,7 @@ from constrained.frontends.json_schema.compile import from_json_schema, schema_t
 from constrained.frontends.json_schema.unsatisfiable import why_unsatisfiable
 from constrained.frontends.python_types import is_python_type
 from constrained.frontends.structural_tag import Thinking
-from constrained.garbage import postponed
+from constrained.garbage import postponed, settle
 from constrained.grammar.ir import RuleSet
 from constrained.limits import Limits
 from constrained.vocabulary import TokenizerInfo
@@ -37,6 +37,10 @@ BACKENDS = {
     "llguidance": ("constrained.integrations.llguidance", "LlguidanceCompiler", "bench"),
 }
 """Other engines behind the same interface: module, class and extra. Looked up by name, so nothing here imports them."""
+
+
+MANY_RULES = 60
+"""Of a grammar whose nodes are worth to be settled: the collector looks at what is new at every 700th object."""
 
 
 def _load_backend(name: str) -> Any:
@@ -271,6 +275,8 @@ class GrammarCompiler:
             compiled: CompiledGrammar = (
                 CompiledGrammar(rules, self.tokenizer_info, limits or self.limits, self._tables)
                 if self._foreign is None else self._foreign.compile_rules(rules))
+            if len(rules.rules) > MANY_RULES:
+                settle(rules.rules.values())
         if self._tables is None:
             self._tables = getattr(compiled, "tables", None)
         if self.cache_limit_bytes:
