@@ -1,4 +1,4 @@
-"""Types take the direct pass of JSON Schema where their words say all of them; with and without it they mean the same."""
+"""Types take the direct pass of JSON Schema where their words say all of them; either way they mean the same."""
 
 # ruff: noqa: UP007, UP045 - parts are values here
 
