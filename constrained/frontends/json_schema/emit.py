@@ -30,7 +30,6 @@ from constrained.frontends.json_schema.given import Names, all_names
 from constrained.frontends.json_schema.numbers import ANY_NUMBER
 from constrained.frontends.json_schema.objects import ANY_OBJECT, ANY_OTHERS, meet
 from constrained.frontends.json_schema.policy import DEFAULT_WHITESPACE
-from constrained.frontends.json_schema.presence import fewer_shapes
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.spelling import json_literal
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
@@ -45,6 +44,7 @@ if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.document import Place
     from cython.cimports.constrained.frontends.json_schema.normalise import Normaliser
     from cython.cimports.constrained.frontends.json_schema.objects import ObjectShape
+    from cython.cimports.constrained.frontends.json_schema.presence import fewer_shapes
     from cython.cimports.constrained.kernel.nodes import Choice, Literal, Reference, Repeat, Sequence, Unordered
 else:
     from constrained.frontends.json_schema.arrays import ArrayShape
@@ -53,6 +53,7 @@ else:
     from constrained.frontends.json_schema.document import Place
     from constrained.frontends.json_schema.normalise import Normaliser
     from constrained.frontends.json_schema.objects import ObjectShape
+    from constrained.frontends.json_schema.presence import fewer_shapes
     from constrained.kernel.nodes import Choice, Literal, Reference, Repeat, Sequence, Unordered
 
 __all__ = ["MAX_WRITTEN", "Emitter", "written_texts"]
@@ -222,9 +223,7 @@ class Emitter:
         options: list = []
         if len(d.objects) > 0:
             objects: tuple = tuple([shape for shape in d.objects if not normaliser.no_object(shape)])
-            if len(objects) > 3:
-                objects = fewer_shapes(objects, closed=self.strict, ordered=not self.any_order)
-            for shape in objects:
+            for shape in fewer_shapes(objects, self.strict, not self.any_order):
                 options.append(self.exactly(expression, OBJECTS, shape))
         for array in d.arrays:
             if not normaliser.no_array(array):

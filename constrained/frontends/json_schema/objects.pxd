@@ -3,6 +3,7 @@ cimport cython
 from constrained.frontends.json_schema.expressions cimport Algebra
 
 cdef int FALSE, TRUE
+cdef unsigned long long _HASHES
 
 @cython.final
 cdef class ObjectShape:
@@ -16,6 +17,7 @@ cdef class ObjectShape:
     cdef readonly object evaluated
     cdef dict names
     cdef int impossible
+    cdef Py_hash_t hashed
     cdef tuple fields(self)
     cpdef dict declared(self)
     cpdef int at(self, object name) except -1
@@ -28,6 +30,8 @@ cpdef tuple meet(ObjectShape a, ObjectShape b, Algebra algebra)
 cdef tuple _resolved(ObjectShape shape, Algebra algebra)
 cdef int _some_other(ObjectShape shape, object names, int wanted, Algebra algebra) except -1
 cdef ObjectShape _changed(ObjectShape shape, tuple properties, frozenset required, tuple exists)
+cdef ObjectShape _shape(tuple properties, tuple others, frozenset required, tuple exists, object minimum,
+                        object maximum, bint said, object evaluated)
 cdef tuple _without(tuple cells, Py_ssize_t k)
 cpdef bint told_apart(ObjectShape a, ObjectShape b, Algebra algebra) except -1
 cpdef bint no_object(ObjectShape shape, Algebra algebra, int depth=*) except -1

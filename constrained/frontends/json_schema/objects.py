@@ -42,6 +42,7 @@ ANY_OTHERS = ((ANY_STRING, 1),)
 
 _FIELDS = ("properties", "others", "required", "exists", "minimum", "maximum", "said", "evaluated")
 _NO_NAMES: frozenset = frozenset()
+_HASHES = cython.declare(cython.ulonglong, (1 << 59) - 1)
 
 
 @cython.final
@@ -61,6 +62,7 @@ class ObjectShape:
         self.evaluated = evaluated
         self.names = None
         self.impossible = -1
+        self.hashed = 0
 
     @cython.cfunc
     def fields(self) -> tuple:
@@ -73,10 +75,22 @@ class ObjectShape:
         if type(other) is not ObjectShape:
             return NotImplemented
         one: ObjectShape = other
-        return len(self.properties) == len(one.properties) and self.fields() == one.fields()
+        return len(self.properties) == len(one.properties) and hash(self) == hash(one) and self.fields() == one.fields()
 
     def __hash__(self):
-        return hash(self.fields())
+        """Of the numbers in it, which tell most shapes of a document apart; kept."""
+        if self.hashed == 0:
+            found: cython.ulonglong = len(self.properties)
+            for said in self.properties:
+                found = (found * 1_000_003 ^ cython.cast(cython.int, cython.cast(tuple, said)[1])) & _HASHES
+            for cell in self.others:
+                found = (found * 1_000_003 ^ cython.cast(cython.int, cython.cast(tuple, cell)[1])) & _HASHES
+            if len(self.exists) > 0:
+                found ^= hash(self.exists) & _HASHES
+            found ^= hash(self.required) & _HASHES
+            found ^= hash((self.minimum, self.maximum)) & _HASHES
+            self.hashed = found | 1
+        return self.hashed
 
     def __repr__(self):
         return f"ObjectShape{self.fields()}"
@@ -152,8 +166,8 @@ class ObjectShape:
         minimum = self.minimum
         if other.minimum > minimum:
             minimum = other.minimum
-        found = ObjectShape(tuple(merged.items()), others, required, exists, minimum, maximum, self.said or other.said,
-                            _join(self.evaluated, other.evaluated))
+        found = _shape(tuple(merged.items()), others, required, exists, minimum, maximum, self.said or other.said,
+                       _join(self.evaluated, other.evaluated))
         found.names = merged
         return None if found.is_impossible() else found
 
@@ -256,8 +270,27 @@ def _some_other(shape: ObjectShape, names, wanted: cython.int, algebra: Algebra)
 
 @cython.cfunc
 def _changed(shape: ObjectShape, properties: tuple, required: frozenset, exists: tuple) -> ObjectShape:
-    return ObjectShape(properties, shape.others, required, exists, shape.minimum, shape.maximum, shape.said,
-                       shape.evaluated)
+    return _shape(properties, shape.others, required, exists, shape.minimum, shape.maximum, shape.said,
+                  shape.evaluated)
+
+
+@cython.cfunc
+def _shape(properties: tuple, others: tuple, required: frozenset, exists: tuple, minimum, maximum, said: cython.bint,
+           evaluated) -> ObjectShape:
+    """A shape, made without a call of what Python sees."""
+    found: ObjectShape = ObjectShape.__new__(ObjectShape)
+    found.properties = properties
+    found.others = others
+    found.required = required
+    found.exists = exists
+    found.minimum = minimum
+    found.maximum = maximum
+    found.said = said
+    found.evaluated = evaluated
+    found.names = None
+    found.impossible = -1
+    found.hashed = 0
+    return found
 
 
 @cython.cfunc

@@ -18,6 +18,8 @@ cdef class Places(Algebra):
     cdef dict alike
     cdef bint comparing
     cdef Py_ssize_t written
+    cdef dict looks
+    cdef list entry
     cdef dict contents
     cdef readonly set inexact
     cdef readonly bint names_only
@@ -25,7 +27,8 @@ cdef class Places(Algebra):
     cpdef int under(self, Place place, str keyword, object name=*) except -1
     cpdef dict all_under(self, Place place, str keyword, object schemas)
     cdef object key_of(self, object schema, Place place)
-    cdef object text_of_schema(self, dict schema, tuple identity)
+    cdef object equal_to(self, dict schema, tuple key)
+    cdef bytes written_as(self, dict schema)
     cdef int new(self, Place place, object key) except -1
     cpdef int constant(self, object value) except -1
     cpdef Denotation denote(self, int expression)
@@ -33,3 +36,5 @@ cdef class Places(Algebra):
     cpdef tuple strings_of(self, int expression)
     cpdef Denotation values(self, list values)
     cpdef Denotation relaxed(self, Place place, str keyword, str reason, Denotation instead)
+
+cdef tuple look_of(dict schema)

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.conformance import accepts, byte_compiler
-from constrained.frontends.json_schema.presence import fewer_cubes
+from constrained.frontends.json_schema.expressions import FALSE
+from constrained.frontends.json_schema.objects import ObjectShape
+from constrained.frontends.json_schema.presence import fewer_cubes, fewer_shapes
 
 NAMES = "abcdef"
 
@@ -40,6 +42,17 @@ def test_a_chain_falls_apart() -> None:
     """ "Lacks 0; has 0, lacks 1; has 0 and 1, lacks 2 ..." is "lacks 0, or lacks 1, ..."."""
     chain = [cube((1 << k) - 1, 1 << k, 8) for k in range(8)]
     assert sorted(one for one, _ in fewer_cubes(chain, 8)) == [cube(0, 1 << k, 8) for k in range(8)]
+
+
+def test_more_names_than_a_word_has_bits() -> None:
+    for n in (31, 32, 63, 64, 65, 130):
+        chain = [cube((1 << k) - 1, 1 << k, n) for k in range(n)]
+        assert sorted(one for one, _ in fewer_cubes(chain, n)) == [cube(0, 1 << k, n) for k in range(n)]
+        names = [f"n{k}" for k in range(n)]
+        shapes = tuple(ObjectShape(((names[k], FALSE),), required=frozenset(names[:k])) for k in range(n))
+        found = fewer_shapes(shapes, False, False)
+        assert {shape.properties for shape in found} == {((name, FALSE),) for name in names}
+        assert not any(shape.required for shape in found)
 
 
 def test_what_others_cover_is_left_out() -> None:
