@@ -159,7 +159,6 @@ def _beside(known, said):
 def _written(before, shape: ObjectShape, after, names: list, values: list) -> ObjectShape:
     """``shape`` without the conditions that the cube ``after`` no longer has."""
     n: cython.Py_ssize_t = len(names)
-    i: cython.Py_ssize_t
     dropped = before & ~after
     # such a name has one value in all shapes that differ only in what must and cannot stand
     may: dict = {names[i]: values[i] for i in range(n) if dropped >> n + i & 1}

@@ -7,9 +7,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import constrained as cd
 from constrained.frontends.json_schema.compile import build, from_json_schema
+from constrained.frontends.json_schema.objects import ObjectShape
 from tests import oracles
 
 BRANCHES: list[dict[str, Any]] = [
@@ -92,3 +95,39 @@ def test_coverage_lists_every_place() -> None:
     for name in "xy":
         assert {f"/properties/{name}/anyOf", f"/properties/{name}/anyOf/0/properties/a/oneOf"} <= pointers
     assert {"/properties/z/type", "/properties/w/type"} <= pointers
+
+
+def test_references_that_lead_to_the_same_are_one() -> None:
+    told = [{"$ref": "#/definitions/n", "description": text} for text in ("one", "two", "three")]
+    plain = [{"$ref": "#/definitions/n"} for _ in range(3)]
+    for siblings, draft, there_are in ((plain, "2020-12", 3), (told, "draft7", 3), (told, "2020-12", 5)):
+        schema = {"properties": dict(zip("abc", siblings, strict=True)),
+                  "definitions": {"n": {"type": ["null", "object"]}}}
+        assert places(schema, draft=draft) == there_are
+        rules = build(schema, draft=draft)[0]
+        assert oracles.accepts(rules, b'{"a": null, "b": {}, "c": null}')
+        assert not oracles.accepts(rules, b'{"a": null, "b": {}, "c": 1}')
+
+
+def test_references_that_lead_elsewhere_are_not_one() -> None:
+    assert places({"properties": {"a": {"$ref": "#/$defs/a"}, "b": {"$ref": "#/$defs/b"}},
+                   "$defs": {"a": {"type": ["null", "object"]}, "b": {"type": ["null", "array"]}}}) == 5
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 2)), unique_by=lambda said: said[0]),
+       st.sets(st.sampled_from("abc")), st.integers(0, 2), st.booleans())
+def test_equal_shapes_hash_alike(properties: list[tuple[str, int]], required: set[str], minimum: int,
+                                 said: bool) -> None:
+    def shape(change: int = 0) -> ObjectShape:
+        return ObjectShape(tuple((name, value + change) for name, value in properties), (), frozenset(required), (),
+                           minimum, None, said)
+
+    one, other = shape(), shape()
+    kept = {one: 1}
+    assert one == other
+    assert hash(one) == hash(other)
+    assert kept[other] == 1
+    changes = [one.changed(minimum=minimum + 1), one.changed(said=not said), one.changed(maximum=9)]
+    for changed in [*changes, *([shape(1)] if properties else [])]:
+        assert one != changed
+        assert changed not in kept
