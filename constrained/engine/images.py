@@ -5,13 +5,13 @@ from __future__ import annotations
 from constrained.errors import GrammarLimitError
 from constrained.grammar.ir import Expr
 from constrained.kernel.images import MOST_POSITIONS, keep_image
+from constrained.kernel.minima import find_shortest
 from constrained.kernel.network import NetworkTooLarge
 from constrained.kernel.nodes import unshare
 from constrained.kernel.nullable import empty_items, find_nullable
 from constrained.kernel.pruning import drop_dead
 from constrained.kernel.regions import find_regions
 from constrained.kernel.rule_writer import RepeatTooLarge, RuleWriter
-from constrained.kernel.shortest import find_shortest
 from constrained.kernel.starts import add_root, make_starts
 
 __all__ = ["keep_image_of"]

@@ -20,6 +20,7 @@ from constrained.engine.guards import check_guards, guard_edges, guard_tables
 from constrained.engine.left_corner import remove_left_recursion
 from constrained.errors import GrammarError, GrammarLimitError, UnsatisfiableGrammarError
 from constrained.grammar.ir import RuleSet, TokenReference
+from constrained.kernel.minima import find_shortest
 from constrained.kernel.network import Network, NetworkTooLarge
 from constrained.kernel.nullable import empty_items, find_nullable
 from constrained.kernel.partition import find_classes
@@ -27,7 +28,6 @@ from constrained.kernel.passes import EMPTY_ITEMS, IMPOSSIBLE, plain_program
 from constrained.kernel.program import Program
 from constrained.kernel.pruning import drop_bytes, drop_dead, is_possible
 from constrained.kernel.regions import find_regions
-from constrained.kernel.shortest import find_shortest
 from constrained.kernel.starts import add_root, make_starts, part_calls
 from constrained.limits import Limits
 

@@ -1,7 +1,8 @@
 cimport cython
 
 cdef class Arena
-cdef Py_ssize_t LARGE
+cdef void copy_ints(int* to, Py_ssize_t at, int* source, Py_ssize_t count) noexcept
+cdef void copy_longs(long long* to, Py_ssize_t at, long long* source, Py_ssize_t count) noexcept
 
 @cython.final
 cdef class Arena:

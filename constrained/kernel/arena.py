@@ -14,6 +14,29 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.libc.stdlib import free, malloc
+    from cython.cimports.libc.string import memcpy
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def copy_ints(to: cython.p_int, at: cython.Py_ssize_t, source: cython.p_int, count: cython.Py_ssize_t) -> cython.void:
+    """Copy the first ``count`` ints of ``source`` to ``to[at]`` and what follows it."""
+    if cython.compiled:
+        if count > 0:
+            memcpy(to + at, source, count * cython.sizeof(cython.int))
+    elif count > 0:
+        to[at:at + count] = source[:count]
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def copy_longs(to: cython.p_longlong, at: cython.Py_ssize_t, source: cython.p_longlong,
+               count: cython.Py_ssize_t) -> cython.void:
+    """Like ``copy_ints`` for 64-bit values."""
+    if cython.compiled:
+        copy_ints(cython.cast(cython.p_int, to), 2 * at, cython.cast(cython.p_int, source), 2 * count)
+    elif count > 0:
+        to[at:at + count] = source[:count]
 
 
 @cython.final

@@ -1,5 +1,6 @@
 cimport cython
 
+from constrained.kernel.families cimport Family
 from constrained.kernel.memory cimport grow_int
 from constrained.kernel.network cimport Network
 
@@ -13,17 +14,15 @@ cdef class Block:
     cdef int n
     cdef int edges
     cdef int finals
-    cdef int n_sets
-    cdef bint has_sets
     cdef int* first
     cdef int* lo
     cdef int* hi
     cdef int* to
     cdef int* final
     cdef int* away
-    cdef unsigned int* sets
     cdef int* inside
     cdef bytes region
+    cdef Family family
     cdef unsigned int alone[8]
     cdef int _room(self, int states, int edges, int finals) except -1
     cdef int write(self, Network net, int start, int end, int origin) except -1

@@ -3,9 +3,9 @@
 
 A ``Block`` is made once for a node and stays with it: strings, numbers and formats are the same nodes in every schema.
 Its states are numbered as in the automaton; the edges of state ``s`` are ``first[s] .. first[s + 1]``. ``away[s]`` is
-how many bytes state ``s`` is from an end (``NO_END``: there is none); ``sets`` and ``alone`` are what
-``kernel.partition`` has collected from its edges, once ``has_sets``. ``inside`` marks the states that are in the wide
-region whose partition ``region`` is, where ``kernel.regions`` was asked for the block alone.
+how many bytes state ``s`` is from an end (``NO_END``: there is none); ``family`` and ``alone`` are what
+``kernel.partition`` has collected from its edges, once it was asked to. ``inside`` marks the states that are in the
+wide region whose partition ``region`` is, where ``kernel.regions`` was asked for the block alone.
 Cost: 20 ns an edge to make one, 3 ns a state and edge to write it.
 """
 
@@ -43,17 +43,15 @@ class Block:
             free(self.to)
             free(self.final)
             free(self.away)
-            free(self.sets)
             free(self.inside)
 
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
-            self.n = self.edges = self.finals = self.n_sets = 0
-            self.first = self.lo = self.hi = self.to = self.final = self.away = self.sets = self.inside = None
-            self.region = None
-            self.has_sets = False
+            self.n = self.edges = self.finals = 0
+            self.first = self.lo = self.hi = self.to = self.final = self.away = self.inside = None
+            self.region = self.family = None
             self.alone = [0] * 8
             return self
 

@@ -1,6 +1,7 @@
 cimport cython
 
-from constrained.kernel.memory cimport grow_uint
+from constrained.kernel.families cimport Family
+from constrained.kernel.memory cimport grow_int
 
 cdef class Image
 cdef int KEPT_POSITIONS
@@ -18,8 +19,10 @@ cdef class Image:
     cdef tuple texts
     cdef long long largest
     cdef long long shortest
-    cdef int n_sets
-    cdef unsigned int* sets
+    cdef Family family
+    cdef int n_calling
+    cdef int* calling
     cdef unsigned int alone[8]
-    cdef int hold_sets(self, unsigned int* alone, unsigned int* sets, int n_sets) except -1
+    cdef int hold(self, unsigned int* alone, Family family) except -1
+    cdef int find_calling(self, int* offsets) except -1
     cdef bint fits(self, str name, dict rules) except -1

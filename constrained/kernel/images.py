@@ -20,10 +20,12 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.memory import grow_uint
+    from cython.cimports.constrained.kernel.families import Family
+    from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.memory import grow_uint
+    from constrained.kernel.families import Family
+    from constrained.kernel.memory import grow_int
 
 MOST_POSITIONS: int = 400
 """Positions of a rule that is worth an image: linking a larger one saves less, and it holds more."""
@@ -43,20 +45,21 @@ class Image:
 
     ``part``: the program; rule 0 is the rule itself. ``calls``: name and number in ``part`` of each rule that is called
     and has an image. ``texts``: names and the texts they must have. ``recursive``: the own name is one, too.
-    ``largest``: the largest count met. ``shortest``: bytes. ``alone`` and ``sets`` as in ``kernel.partition``.
+    ``largest``: the largest count met. ``shortest``: bytes. ``alone`` and ``family`` as in ``kernel.partition``.
+    ``calling``: those of the program's edges that are calls.
     """
 
     if cython.compiled:
 
         def __dealloc__(self):
-            free(self.sets)
+            free(self.calling)
 
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
-            self.sets = None
-            self.n_sets = 0
+            self.calling = self.family = None
+            self.n_calling = 0
             self.alone = [0] * 8
             return self
 
@@ -71,17 +74,30 @@ class Image:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def hold_sets(self, alone: cython.p_uint, sets: cython.p_uint, n_sets: cython.int) -> cython.int:
-        """Copy what ``ByteSets`` has collected."""
+    def hold(self, alone: cython.p_uint, family: Family) -> cython.int:
+        """Keep what ``ByteSets`` has collected."""
         i: cython.int
-        self.sets = grow_uint(self.sets, 8 * n_sets + 1)
-        if not self.sets:
-            raise MemoryError
         for i in range(8):
             self.alone[i] = alone[i]
-        for i in range(8 * n_sets):
-            self.sets[i] = sets[i]
-        self.n_sets = n_sets
+        self.family = family
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def find_calling(self, offsets: cython.p_int) -> cython.int:
+        """Fill ``calling``. ``offsets``: where the edges of the program's positions begin."""
+        p: cython.int
+        i: cython.int
+        n: cython.int = 0
+        for p in range(self.positions):
+            n += offsets[4 * p + 3] - offsets[4 * p + 2]
+        self.calling = grow_int(self.calling, n + 1)
+        if not self.calling:
+            raise MemoryError
+        for p in range(self.positions):
+            for i in range(offsets[4 * p + 2], offsets[4 * p + 3]):
+                self.calling[self.n_calling] = i
+                self.n_calling += 1
         return 0
 
     @cython.cfunc

@@ -2,7 +2,7 @@ cimport cython
 
 from constrained.kernel.annexes cimport FAR, NO_END, Annex
 from constrained.kernel.blocks cimport Block
-from constrained.kernel.memory cimport grow_int, grow_uint
+from constrained.kernel.memory cimport grow_int
 
 cdef class KeyAnnex(Annex)
 cdef int NO_BYTE

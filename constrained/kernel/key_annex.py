@@ -23,12 +23,12 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.annexes import FAR, NO_END, Annex
     from cython.cimports.constrained.kernel.blocks import Block
-    from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
+    from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.annexes import FAR, NO_END, Annex
     from constrained.kernel.blocks import Block
-    from constrained.kernel.memory import grow_int, grow_uint
+    from constrained.kernel.memory import grow_int
 
 from constrained.kernel.network import NetworkTooLarge  # noqa: E402 - a Python name in both modes
 
@@ -351,8 +351,7 @@ class KeyAnnex(Annex):
         block._room(self.size, self.edges, strings.finals)
         block.inside = grow_int(block.inside, self.size + 1)
         block.away = grow_int(block.away, self.size + 1)
-        block.sets = grow_uint(block.sets, 8 * strings.n_sets + 1)
-        if not (block.inside and block.away and block.sets):
+        if not (block.inside and block.away):
             raise MemoryError
         for i in range(self.size):
             block.first[i] = k
@@ -376,9 +375,6 @@ class KeyAnnex(Annex):
             block.away[strings.final[i]] = 0
         for i in range(8):
             block.alone[i] = self.alone[i] | strings.alone[i]
-        for i in range(8 * strings.n_sets):
-            block.sets[i] = strings.sets[i]
-        block.n_sets = strings.n_sets
-        block.has_sets = True
+        block.family = strings.family
         block.region = strings.region
         return block

@@ -21,7 +21,7 @@ and its ``head`` is ``-2 - span``. Or it is all that is here of an *opaque* rule
     ``kernel.nullable``     rules that have the empty text; each nullable call gets an epsilon beside it
     ``kernel.starts``       a position without acceptance for each rule's beginning, and callers before callees
     ``kernel.regions``      wide regions
-    ``kernel.shortest``     fewest bytes to the end
+    ``kernel.minima``       fewest bytes to the end
     ``kernel.partition``    byte classes
     ``kernel.program``      the result, which copies what it needs
 

@@ -2,6 +2,7 @@ cimport cython
 
 from constrained.kernel.annexes cimport Annex
 from constrained.kernel.blocks cimport Block
+from constrained.kernel.families cimport Family, Labels, family_of, keep_labels, known_labels
 from constrained.kernel.images cimport Image
 from constrained.kernel.memory cimport grow_int, grow_uint
 from constrained.kernel.network cimport Network
@@ -12,8 +13,6 @@ cdef int SPLINTER
 cdef int MANY
 cdef long long FAR
 cdef int KNOWN_PARTITIONS
-cdef int KNOWN_LABELS
-cdef int MOST_SETS
 cdef int FIRST_TABLE
 cdef int KEPT
 cdef ByteSets sets_of(Network net)
@@ -43,10 +42,12 @@ cdef class ByteSets:
     cdef int* table
     cdef int* rows
     cdef unsigned int* sets
-    cdef unsigned int* classes
     cdef unsigned int alone[8]
     cdef unsigned int work[8]
     cdef unsigned int others[8]
+    cdef list families
+    cdef unsigned char label[256]
+    cdef unsigned int cuts[8]
     cdef void clear(self) noexcept
     cdef int take(self, int p) except -1
     cdef bint _is_copy(self, int p, int q) noexcept
@@ -54,13 +55,15 @@ cdef class ByteSets:
     cdef bint gather(self, int p, int e) noexcept
     cdef void gather_others(self, int p, int to) noexcept
     cdef int take_block(self, Block block) except -1
-    cdef int take_sets(self, unsigned int* alone, unsigned int* sets, int n_sets) except -1
+    cdef int take_family(self, unsigned int* alone, Family family) except -1
+    cdef Family family(self)
     cdef int _collect(self, Block block) except -1
     cdef int take_row(self, tuple row) except -1
     cdef int _keep(self) except -1
     cdef int _rehash(self) except -1
-    cdef int _split(self) except -1
+    cdef int _label(self) except -1
+    cdef int _refine(self, unsigned int* sets, int n_sets) except -1
+    cdef void _refine_runs(self, int* runs, int n_runs, unsigned int* sets, int first, int count) noexcept
+    cdef int number(self, int* found, int* first_bytes) except -1
     cdef Partition partition(self)
-    cdef bytes _labels(self)
-    cdef int fill_classes(self, Network net) except -1
     cdef Partition region_partition(self)

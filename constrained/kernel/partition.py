@@ -2,12 +2,16 @@
 """Which bytes a set of positions cannot tell apart.
 
 The 256 bytes, refined by every set of bytes that leads from one position to one other. A set is eight 32-bit words.
-``ByteSets`` collects them: bytes that stand alone somewhere are classes of their own and are taken out first, rows
-that are copies of one seen before (the same ranges to the same places, as seen from the position) are passed over, and
-equal sets are kept once. ``Partition`` is the result, with classes numbered by their first bytes, so that equal
-partitions are equal; those of regions are kept for the process, by the sets they are made of.
+``ByteSets`` collects them: bytes that stand alone somewhere are classes of their own and need no set, rows that are
+copies of one seen before (the same ranges to the same places, as seen from the position) are passed over, and equal
+sets are kept once. What blocks and images bring along comes as families (``kernel.families``). ``Partition`` is the
+result, with classes numbered by their first bytes, so that equal partitions are equal; those of regions are kept for
+the process, by the sets they are made of.
 
-Cost: 3 ns an edge of a copy, 20 ns one of a new row; 10-20 ns for each set and class.
+To refine is to look at the places where a byte may differ from the one before, which are where a set begins or ends:
+bytes between two of them are alike, and two such runs are where they were alike and the same sets have them.
+
+Cost: 3 ns an edge of a copy, 20 ns one of a new row; 2 ns for each set and run, 1 us for all bytes.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.annexes import Annex
     from cython.cimports.constrained.kernel.blocks import Block
+    from cython.cimports.constrained.kernel.families import Family, Labels, family_of, keep_labels, known_labels
     from cython.cimports.constrained.kernel.images import Image
     from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
     from cython.cimports.constrained.kernel.network import Network
@@ -27,6 +32,7 @@ if cython.compiled:
 else:
     from constrained.kernel.annexes import Annex
     from constrained.kernel.blocks import Block
+    from constrained.kernel.families import Family, Labels, family_of, keep_labels, known_labels
     from constrained.kernel.images import Image
     from constrained.kernel.memory import grow_int, grow_uint
     from constrained.kernel.network import Network
@@ -39,19 +45,12 @@ thousand keys may begin at one position."""
 FAR = cython.declare(cython.longlong, 1 << 60)
 KNOWN_PARTITIONS = cython.declare(cython.int, 1024)
 """Partitions of regions that a process keeps (1.5 kB each)."""
-KNOWN_LABELS = cython.declare(cython.int, 512)
-"""Refinements by collections of sets that a process keeps,"""
-MOST_SETS = cython.declare(cython.int, 64)
-"""of so many sets at most (up to 2.5 kB each)."""
-
 FIRST_TABLE = cython.declare(cython.int, 64)
 KEPT = cython.declare(cython.int, 8)
 """``ByteSets`` whose tables are kept for the next ones."""
 
 _known: dict = {}
 """Sets -> ``Partition``. Emptied when it is full."""
-_labelled: dict = {}
-"""Sets -> a number for each byte. Emptied when it is full."""
 _spare: list = []
 
 
@@ -155,7 +154,6 @@ class ByteSets:
             free(self.sets)
             free(self.table)
             free(self.rows)
-            free(self.classes)
 
     else:
 
@@ -163,11 +161,16 @@ class ByteSets:
             self = object.__new__(cls)
             self.n_sets = self.cap = self.table_size = self.n_rows = self.rows_size = 0
             self.table_cap = self.rows_cap = 0
-            self.sets = self.table = self.rows = self.classes = None
+            self.sets = self.table = self.rows = None
             self.alone = [0] * 8
             self.work = [0] * 8
             self.others = [0] * 8
+            self.label = [0] * 256
+            self.cuts = [0] * 8
             return self
+
+    def __init__(self):
+        self.families = []
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -177,8 +180,7 @@ class ByteSets:
         if self.table_cap == 0:
             self.table = grow_int(self.table, FIRST_TABLE)
             self.rows = grow_int(self.rows, FIRST_TABLE)
-            self.classes = grow_uint(self.classes, 8 * 257)
-            if not (self.table and self.rows and self.classes):
+            if not (self.table and self.rows):
                 raise MemoryError
             self.table_cap = FIRST_TABLE
             self.rows_cap = FIRST_TABLE
@@ -190,6 +192,8 @@ class ByteSets:
     def end(self) -> cython.int:
         """The tables serve whoever asks next."""
         self.net = None
+        if self.families:
+            self.families = []
         if len(_spare) < KEPT:
             _spare.append(self)
         return 0
@@ -209,6 +213,8 @@ class ByteSets:
             self.alone[i] = 0
         self.n_sets = 0
         self.n_rows = 0
+        if self.families:
+            self.families = []
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -218,7 +224,9 @@ class ByteSets:
         e: cython.int = net.head[4 * p]
         f: cython.int
         h: cython.uint = 17
-        j: cython.int
+        to: cython.int = -1
+        j: cython.int = 0
+        rising: cython.bint = True
         if e < 0:
             return 0
         if net.e_next[e] < 0 and net.e_a[e] == net.e_b[e]:
@@ -226,11 +234,13 @@ class ByteSets:
             self.alone[f >> 5] |= cython.cast(cython.uint, 1) << (f & 31)
             return 0
         f = e
-        j = 0
         while f >= 0 and net.e_a[f] == net.e_b[f]:
+            if net.e_to[f] <= to:
+                rising = False
+            to = net.e_to[f]
             j += 1
             f = net.e_next[f]
-        if f < 0 and j > MANY:
+        if f < 0 and (rising or j > MANY):  # one byte each, and to as many places
             while e >= 0:
                 f = net.e_a[e]
                 self.alone[f >> 5] |= cython.cast(cython.uint, 1) << (f & 31)
@@ -325,30 +335,42 @@ class ByteSets:
     @cython.exceptval(-1, check=False)
     def take_block(self, block: Block) -> cython.int:
         """Take in the sets of all positions of a block."""
-        if not block.has_sets:
+        if block.family is None:
             self._collect(block)
-        return self.take_sets(block.alone, block.sets, block.n_sets)
+        return self.take_family(block.alone, block.family)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def take_sets(self, alone: cython.p_uint, sets: cython.p_uint, n_sets: cython.int) -> cython.int:
+    def take_family(self, alone: cython.p_uint, family: Family) -> cython.int:
         """Take in what was collected elsewhere."""
         i: cython.int
-        w: cython.int
         for i in range(8):
             self.alone[i] |= alone[i]
-        for i in range(n_sets):
-            for w in range(8):
-                self.work[w] = sets[8 * i + w]
-            self._keep()
+        if family.n_sets > 0:
+            for known in self.families:
+                if known is family:
+                    return 0
+            self.families.append(family)
         return 0
+
+    @cython.cfunc
+    def family(self) -> Family:
+        """All sets that were taken in, as a family."""
+        other: Family
+        i: cython.int
+        w: cython.int
+        for other in self.families:
+            for i in range(other.n_sets):
+                for w in range(8):
+                    self.work[w] = other.sets[8 * i + w]
+                self._keep()
+        return family_of(self.sets, self.n_sets)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _collect(self, block: Block) -> cython.int:
         """Find the sets of a block, once for the process."""
         own: ByteSets = sets_of(self.net)
-        sets: cython.p_uint
         i: cython.int
         j: cython.int
         k: cython.int
@@ -372,16 +394,9 @@ class ByteSets:
                     if block.to[j] == block.to[k]:
                         _add_range(own.work, block.lo[j], block.hi[j])
                 own._keep()
-        sets = grow_uint(cython.NULL if cython.compiled else None, 8 * own.n_sets + 1)
-        if not sets:
-            raise MemoryError
-        for i in range(8 * own.n_sets):
-            sets[i] = own.sets[i]
         for w in range(8):
             block.alone[w] = own.alone[w]
-        block.sets = sets
-        block.n_sets = own.n_sets
-        block.has_sets = True
+        block.family = own.family()
         own.end()
         return 0
 
@@ -402,13 +417,24 @@ class ByteSets:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _keep(self) -> cython.int:
-        """Keep ``work``, once."""
+        """Keep ``work``, once; one byte stands alone."""
         h: cython.uint = 17
+        one: cython.uint
+        many: cython.uint = 0
+        words: cython.int = 0
         i: cython.int
         j: cython.int
         k: cython.int
         for i in range(8):
-            h = _mix(h, self.work[i])
+            one = self.work[i]
+            h = _mix(h, one)
+            if one != 0:
+                many |= one & (one - 1)
+                words += 1
+        if words == 1 and many == 0:
+            for i in range(8):
+                self.alone[i] |= self.work[i]
+            return 0
         j = cython.cast(cython.int, h & cython.cast(cython.uint, self.table_size - 1))
         while self.table[j] >= 0:
             k = 8 * self.table[j]
@@ -456,162 +482,161 @@ class ByteSets:
             self.table[j] = k
         return 0
 
+    # ---- the result --------------------------------------------------------------------------------------
+
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _split(self) -> cython.int:
-        """Refine all bytes that do not stand alone; returns how many ``classes`` there are."""
-        n: cython.int
-        known: cython.int
+    def _label(self) -> cython.int:
+        """Fill ``label`` and ``cuts``, as if no byte stood alone."""
+        labels: Labels
+        family: Family
+        families: tuple
+        i: cython.int
+        if not self.families:
+            for i in range(256):
+                self.label[i] = 0
+            for i in range(8):
+                self.cuts[i] = 0
+        else:
+            families = tuple(self.families)
+            labels = known_labels(families)
+            if labels is None:
+                for i in range(256):
+                    self.label[i] = 0
+                for i in range(8):
+                    self.cuts[i] = 0
+                for family in families:
+                    self._refine(family.sets, family.n_sets)
+                labels = Labels()
+                for i in range(256):
+                    labels.label[i] = self.label[i]
+                for i in range(8):
+                    labels.cuts[i] = self.cuts[i]
+                keep_labels(families, labels)
+            else:
+                for i in range(256):
+                    self.label[i] = labels.label[i]
+                for i in range(8):
+                    self.cuts[i] = labels.cuts[i]
+        return self._refine(self.sets, self.n_sets)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _refine(self, sets: cython.p_uint, n_sets: cython.int) -> cython.int:
+        """Tell apart in ``label`` what is in different sets."""
+        runs = cython.declare(cython.int[257])
+        n_runs: cython.int = 0
+        first: cython.int = 0
+        b: cython.int
         i: cython.int
         k: cython.int
-        w: cython.int
-        left: cython.uint
-        common: cython.uint
-        missing: cython.uint
-        classes: cython.p_uint = self.classes
-        work: cython.p_uint = self.work
-        left = 0
-        for w in range(8):
-            classes[w] = self.alone[w] ^ cython.cast(cython.uint, 0xFFFFFFFF)
-            left |= classes[w]
-        n = 1 if left != 0 else 0
-        for i in range(self.n_sets):
-            left = 0
-            for w in range(8):
-                work[w] = self.sets[8 * i + w] & (self.alone[w] ^ cython.cast(cython.uint, 0xFFFFFFFF))
-                left |= work[w]
-            known = n
-            k = 0
-            while left != 0 and k < known:
-                common = 0
-                missing = 0
-                for w in range(8):
-                    common |= classes[8 * k + w] & work[w]
-                    missing |= classes[8 * k + w] & (work[w] ^ cython.cast(cython.uint, 0xFFFFFFFF))
-                if common != 0:
-                    left = 0
-                    for w in range(8):
-                        common = classes[8 * k + w] & work[w]
-                        work[w] ^= common
-                        left |= work[w]
-                        if missing != 0:
-                            classes[8 * n + w] = common
-                            classes[8 * k + w] ^= common
-                    if missing != 0:
-                        n += 1
-                k += 1
+        word: cython.uint
+        before: cython.uint
+        for i in range(n_sets):
+            before = 0
+            for k in range(8 * i, 8 * i + 8):
+                word = sets[k]
+                self.cuts[k & 7] |= word ^ ((word << 1 | before) & cython.cast(cython.uint, 0xFFFFFFFF))
+                before = word >> 31
+        if n_sets == 0:
+            return 0
+        self.cuts[0] |= 1
+        for i in range(8):
+            word = self.cuts[i]
+            b = 32 * i
+            while word != 0:
+                if word & 1:
+                    runs[n_runs] = b
+                    n_runs += 1
+                word = word >> 1
+                b += 1
+        runs[n_runs] = 256
+        while first < n_sets:
+            k = min(32, n_sets - first)
+            self._refine_runs(runs, n_runs, sets, first, k)
+            first += k
+        for i in range(n_runs):
+            for b in range(runs[i] + 1, runs[i + 1]):
+                self.label[b] = self.label[runs[i]]
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _refine_runs(self, runs: cython.p_int, n_runs: cython.int, sets: cython.p_uint, first: cython.int,
+                     count: cython.int) -> cython.void:
+        """Tell apart by the sets ``first .. first + count - 1``, at most 32, what begins at the places ``runs``."""
+        newest = cython.declare(cython.int[256])  # by label: the newest of the labels made of it
+        made_of = cython.declare(cython.int[256])  # by new label: the next older one made of the same
+        having = cython.declare(cython.uint[256])  # and the sets its bytes are in
+        n: cython.int = 0
+        i: cython.int
+        j: cython.int
+        k: cython.int
+        b: cython.int
+        within: cython.uint
+        for i in range(256):
+            newest[i] = -1
+        for i in range(n_runs):
+            b = runs[i]
+            within = 0
+            k = 8 * first + (b >> 5)
+            for j in range(count):
+                within |= ((sets[k] >> (b & 31)) & 1) << j
+                k += 8
+            j = self.label[b]
+            k = newest[j]
+            while k >= 0 and having[k] != within:
+                k = made_of[k]
+            if k < 0:
+                k = n
+                n += 1
+                having[k] = within
+                made_of[k] = newest[j]
+                newest[j] = k
+            self.label[b] = k
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def number(self, found: cython.p_int, first_bytes: cython.p_int) -> cython.int:
+        """The class of each byte, classes numbered by their first bytes; how many they are."""
+        moved = cython.declare(cython.int[256])
+        n: cython.int = 0
+        b: cython.int
+        k: cython.int
+        self._label()
+        for b in range(256):
+            moved[b] = -1
+        for b in range(256):
+            if (self.alone[b >> 5] >> (b & 31)) & 1:
+                k = -1
+            else:
+                k = moved[self.label[b]]
+                if k < 0:
+                    moved[self.label[b]] = n
+            if k < 0:
+                k = n
+                first_bytes[n] = b
+                n += 1
+            found[b] = k
         return n
 
     @cython.cfunc
     def partition(self) -> Partition:
         """What the sets taken cannot tell apart."""
         found: Partition = Partition()
-        number: cython.p_int = found.cls
+        first_bytes = cython.declare(cython.int[256])
+        n: cython.int = self.number(found.cls, first_bytes)
         b: cython.int
-        i: cython.int
         k: cython.int
-        w: cython.int
-        one: cython.uint
-        n: cython.int = self._split()
-        for b in range(256):
-            number[b] = -1
-        for k in range(n):
-            for w in range(8):
-                one = self.classes[8 * k + w]
-                b = 32 * w
-                while one != 0:
-                    if one & 1:
-                        number[b] = k
-                    one = one >> 1
-                    b += 1
-        moved = cython.declare(cython.int[257])
-        for k in range(n):
-            moved[k] = -1
-        i = 0
-        for b in range(256):  # number by first bytes
-            k = number[b]
-            if k < 0:
-                number[b] = i
-                i += 1
-            else:
-                if moved[k] < 0:
-                    moved[k] = i
-                    i += 1
-                number[b] = moved[k]
-        found.n_classes = i
-        found.members = grow_uint(found.members, 8 * i)
+        found.n_classes = n
+        found.members = grow_uint(found.members, 8 * n)
         if not found.members:
             raise MemoryError
-        for k in range(8 * i):
+        for k in range(8 * n):
             found.members[k] = 0
         for b in range(256):
-            found.members[8 * number[b] + (b >> 5)] |= cython.cast(cython.uint, 1) << (b & 31)
+            found.members[8 * found.cls[b] + (b >> 5)] |= cython.cast(cython.uint, 1) << (b & 31)
         return found
-
-    @cython.cfunc
-    def _labels(self) -> bytes:
-        """A number for each byte, the same for bytes that are in the same sets. Most grammars have the sets of a few
-        shared rules and nothing else but single bytes, so it is kept for the process.
-        """
-        key: object = None
-        found: object = None
-        alone = cython.declare(cython.uint[8])
-        b: cython.int
-        k: cython.int
-        n: cython.int
-        one: cython.uint
-        if 0 < self.n_sets <= MOST_SETS:
-            if cython.compiled:
-                key = cython.cast(cython.p_char, self.sets)[:32 * cython.cast(cython.Py_ssize_t, self.n_sets)]
-            else:
-                key = tuple(self.sets[:8 * self.n_sets])
-            found = _labelled.get(key)
-            if found is not None:
-                return found
-        for k in range(8):
-            alone[k] = self.alone[k]
-            self.alone[k] = 0
-        n = self._split()
-        for k in range(8):
-            self.alone[k] = alone[k]
-        labels: bytearray = bytearray(256)
-        for k in range(n):
-            for b in range(256):
-                one = self.classes[8 * k + (b >> 5)]
-                if (one >> (b & 31)) & 1:
-                    labels[b] = k
-        found = bytes(labels)
-        if key is not None:
-            if len(_labelled) >= KNOWN_LABELS:
-                _labelled.clear()
-            _labelled[key] = found
-        return found
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def fill_classes(self, net: Network) -> cython.int:
-        """The partition of a whole network, classes numbered by their first bytes."""
-        labels: bytes = self._labels()
-        text: cython.p_const_uchar = labels
-        moved = cython.declare(cython.int[256])
-        n: cython.int = 0
-        b: cython.int
-        k: cython.int
-        for b in range(256):
-            moved[b] = -1
-        for b in range(256):
-            k = moved[text[b]]
-            if (self.alone[b >> 5] >> (b & 31)) & 1:
-                k = -1
-            elif k < 0:
-                moved[text[b]] = n
-            if k < 0:
-                k = n
-                n += 1
-                net.class_byte[k] = b
-            net.byte_class[b] = k
-        net.n_classes = n
-        return n
 
     @cython.cfunc
     def region_partition(self) -> Partition:
@@ -660,8 +685,8 @@ def find_classes(net: Network, more: list) -> cython.int:
         sets.take_row(row)
     collect(net, sets)
     for image in net.images:
-        sets.take_sets(image.alone, image.sets, image.n_sets)
-    sets.fill_classes(net)
+        sets.take_family(image.alone, image.family)
+    net.n_classes = sets.number(net.byte_class, net.class_byte)
     sets.end()
     return net.n_classes
 
@@ -672,27 +697,33 @@ def collect(net: Network, sets: ByteSets) -> cython.int:
     """Take in all positions of a network; of blocks and annexes, those that can be completed."""
     block: Block
     annex: Annex
-    taken: set = set()
+    head: cython.p_int = net.head
     p: cython.int = 0
     b: cython.int
+    e: cython.int
     k: cython.int
     last: cython.int
     for k in range(net.n_spans + 1):
         last = net.sp_base[k] if k < net.n_spans else net.n
         while p < last:
-            sets.take(p)
+            e = head[4 * p]
+            if e >= 0:
+                b = net.e_a[e]
+                if net.e_next[e] < 0 and net.e_b[e] == b:
+                    sets.alone[b >> 5] |= cython.cast(cython.uint, 1) << (b & 31)
+                else:
+                    sets.take(p)
             p += 1
         if k < net.n_spans:
-            block = None
-            if net.sp_top[k] != -2:
-                block = net.blocks[k]
-            elif net.p_min[p] < FAR:
-                annex = net.blocks[k]
-                block = annex.block
-                for b in range(8):
-                    sets.alone[b] |= annex.alone[b]
-            if block is not None and net.p_min[p] < FAR and block not in taken:
-                taken.add(block)
-                sets.take_block(block)
+            if net.p_min[p] < FAR:
+                if net.sp_top[k] != -2:
+                    block = net.blocks[k]
+                else:
+                    annex = net.blocks[k]
+                    block = annex.block
+                    for b in range(8):
+                        sets.alone[b] |= annex.alone[b]
+                if block is not None:
+                    sets.take_block(block)
             p += net.sp_size[k]
     return 0

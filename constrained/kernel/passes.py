@@ -12,22 +12,22 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.minima import find_shortest
     from cython.cimports.constrained.kernel.network import Network
     from cython.cimports.constrained.kernel.nullable import empty_items, find_nullable
     from cython.cimports.constrained.kernel.partition import find_classes
     from cython.cimports.constrained.kernel.program import Program
     from cython.cimports.constrained.kernel.pruning import drop_dead, is_possible
     from cython.cimports.constrained.kernel.regions import find_regions
-    from cython.cimports.constrained.kernel.shortest import find_shortest
     from cython.cimports.constrained.kernel.starts import add_root, make_starts
 else:
+    from constrained.kernel.minima import find_shortest
     from constrained.kernel.network import Network
     from constrained.kernel.nullable import empty_items, find_nullable
     from constrained.kernel.partition import find_classes
     from constrained.kernel.program import Program
     from constrained.kernel.pruning import drop_dead, is_possible
     from constrained.kernel.regions import find_regions
-    from constrained.kernel.shortest import find_shortest
     from constrained.kernel.starts import add_root, make_starts
 
 EMPTY_ITEMS: int = 1

@@ -1,7 +1,7 @@
 cimport cython
 
 from constrained.kernel.annexes cimport Annex
-from constrained.kernel.arena cimport Arena
+from constrained.kernel.arena cimport Arena, copy_ints, copy_longs
 from constrained.kernel.images cimport Image
 from constrained.kernel.network cimport Network
 from constrained.kernel.partition cimport ByteSets, collect, sets_of
@@ -58,6 +58,6 @@ cdef class Program:
     cdef void _positions(self, Network net) noexcept
     cdef int _loops(self, Network net) except -1
     cdef int _link(self, Network net, int behind) except -1
-    cdef void _link_positions(self, Program part, int shift, int* numbers, int regions, int name) noexcept
+    cdef int _link_positions(self, Image image, int shift, int* numbers, int regions, int name) except -1
     cdef int _sort_cheap(self, Network net, int first, int last, int shift) except -1
     cdef object _copy(self, int* values, int n)

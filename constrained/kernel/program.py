@@ -39,14 +39,14 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.annexes import Annex
-    from cython.cimports.constrained.kernel.arena import Arena
+    from cython.cimports.constrained.kernel.arena import Arena, copy_ints, copy_longs
     from cython.cimports.constrained.kernel.counted_annex import CountedAnnex
     from cython.cimports.constrained.kernel.images import Image
     from cython.cimports.constrained.kernel.network import Network
     from cython.cimports.constrained.kernel.partition import ByteSets, collect, sets_of
 else:
     from constrained.kernel.annexes import Annex
-    from constrained.kernel.arena import Arena
+    from constrained.kernel.arena import Arena, copy_ints, copy_longs
     from constrained.kernel.counted_annex import CountedAnnex
     from constrained.kernel.images import Image
     from constrained.kernel.network import Network
@@ -224,43 +224,62 @@ class Program:
     @cython.exceptval(check=False)
     def _positions(self, net: Network) -> cython.void:
         """Positions and edges; numbers the loops that are left."""
+        head: cython.p_int = net.head
+        after: cython.p_int = net.e_next
+        off: cython.p_int = self.p_off
         p: cython.int
         e: cython.int
         i: cython.int
+        k: cython.int
         at: cython.int = 0
+        begin: cython.int
         annex: Annex
+        copy_ints(self.p_accept, 0, net.accept, net.n)
+        copy_ints(self.p_rule, 0, net.origin, net.n)
+        copy_ints(self.p_region, 0, net.p_region, net.n)
+        copy_longs(self.p_min, 0, net.p_min, net.n)
         for p in range(net.n):
-            self.p_accept[p] = net.accept[p]
-            self.p_rule[p] = net.origin[p]
-            self.p_region[p] = net.p_region[p]
-            self.p_min[p] = net.p_min[p]
             self.p_loop[p] = -1
+            i = 4 * p
+            e = head[i]
+            off[i] = at
+            if head[i + 1] < 0 and head[i + 2] < 0 and head[i + 3] < 0 and e >= -1:  # most of them
+                while e >= 0:
+                    self.e_a[at] = net.e_a[e]
+                    self.e_b[at] = net.e_b[e]
+                    self.e_to[at] = net.e_to[e]
+                    at += 1
+                    e = after[e]
+                off[i + 1] = at
+                off[i + 2] = at
+                off[i + 3] = at
+            else:
+                begin = at
+                if e < -1 and net.p_min[p] < NO_WAY:
+                    annex = net.blocks[-2 - e]
+                    at = annex.write_door(self.e_a, self.e_b, self.e_to, at, net.sp_size[-2 - e], net.sp_end[-2 - e])
+                for k in range(i, i + 4):
+                    off[k] = begin
+                    e = head[k]
+                    while e >= 0:
+                        self.e_a[at] = net.e_a[e]
+                        self.e_b[at] = net.e_b[e]
+                        self.e_to[at] = net.e_to[e]
+                        at += 1
+                        e = after[e]
+                    begin = at
             if net.loop_at[p] >= 0:
                 self.p_loop[p] = self.n_loops
                 self.l_pos[self.n_loops] = net.loop_at[p]  # the network's number, for now
                 self.n_loops += 1
-            for i in range(4 * p, 4 * p + 4):
-                self.p_off[i] = at
-                e = net.head[i]
-                if e < -1 and net.p_min[p] < NO_WAY:
-                    annex = net.blocks[-2 - e]
-                    at = annex.write_door(self.e_a, self.e_b, self.e_to, at, net.sp_size[-2 - e], net.sp_end[-2 - e])
-                while e >= 0:
-                    self.e_to[at] = net.e_to[e]
-                    self.e_a[at] = net.e_a[e]
-                    self.e_b[at] = net.e_b[e]
-                    at += 1
-                    e = net.e_next[e]
-            for i in range(self.p_off[4 * p + 1], self.p_off[4 * p + 2]):
-                self.e_a[i] = self.e_to[i]
-                self.e_b[i] = self.e_to[i]
-        self.p_off[4 * net.n] = at
+        off[4 * net.n] = at
         for i in range(net.n_rules):
             self.r_start[i] = net.r_start[i]
             self.r_order[i] = net.r_order[i]
             self.r_min[i] = net.r_min[i]
         for i in range(256):
             self.cls[i] = net.byte_class[i]
+        for i in range(net.n_classes):
             self.cls_rep[i] = net.class_byte[i]
 
     @cython.cfunc
@@ -304,6 +323,8 @@ class Program:
         """
         image: Image
         part: Program
+        given: tuple
+        call: tuple
         numbers = cython.declare(cython.int[256])
         shift: cython.int = behind - 3
         order: cython.int = net.n_rules
@@ -322,9 +343,10 @@ class Program:
             for i in range(part.n_rules):
                 numbers[i] = -1
             numbers[0] = own
-            for call, number in zip(image.calls, net.image_calls[k]):
-                i = call[1]
-                numbers[i] = number
+            given = net.image_calls[k]
+            for i in range(cython.cast(cython.int, len(given))):
+                call = image.calls[i]
+                numbers[cython.cast(cython.int, call[1])] = given[i]
             for i in range(part.n_rules):
                 if numbers[i] < 0:
                     numbers[i] = rules
@@ -339,7 +361,7 @@ class Program:
             loops = self.n_loops
             items = self.l_items[loops]
             name = net.origin[net.r_entry[own]]
-            self._link_positions(part, shift, numbers, regions, name)
+            self._link_positions(image, shift, numbers, regions, name)
             for i in range(part.n_loops):
                 self.l_pos[loops + i] = part.l_pos[i] + shift
                 self.l_rule[loops + i] = part.l_rule[i] if part.l_rule[i] < 0 else numbers[part.l_rule[i]]
@@ -357,40 +379,50 @@ class Program:
                 self.i_cheap[items + i] = part.i_cheap[i] + items
             self.n_loops = loops + part.n_loops
             self.l_items[self.n_loops] = items + part.l_items[part.n_loops]
-            self.regions.extend(part.regions[1:])
+            for i in range(1, cython.cast(cython.int, len(part.regions))):
+                self.regions.append(part.regions[i])
             shift += part.n_positions - 3
         return 0
 
     @cython.cfunc
-    @cython.exceptval(check=False)
-    def _link_positions(self, part: Program, shift: cython.int, numbers: cython.p_int, regions: cython.int,
-                        name: cython.int) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _link_positions(self, image: Image, shift: cython.int, numbers: cython.p_int, regions: cython.int,
+                        name: cython.int) -> cython.int:
         """Write the positions and edges of an image. The three positions that every program has are left out."""
+        part: Program = image.part
         n: cython.int = part.n_positions
-        at: cython.int = self.p_off[4 * (3 + shift)]
+        first: cython.int = 3 + shift
+        at: cython.int = self.p_off[4 * first]
         edges: cython.int = part.p_off[4 * n]
         loops: cython.int = self.n_loops
-        p: cython.int
-        q: cython.int
+        off: cython.p_int = self.p_off
+        to: cython.p_int = self.e_to
+        off_from: cython.p_int = part.p_off
+        to_from: cython.p_int = part.e_to
         i: cython.int
+        k: cython.int
         for i in range(12, 4 * n + 1):
-            self.p_off[i + 4 * shift] = part.p_off[i] + at
+            off[i + 4 * shift] = off_from[i] + at
         for i in range(edges):
-            self.e_a[at + i] = part.e_a[i]
-            self.e_b[at + i] = part.e_b[i]
-            self.e_to[at + i] = part.e_to[i] + shift
-        for p in range(3, n):
-            q = p + shift
-            self.p_accept[q] = part.p_accept[p]
-            self.p_loop[q] = part.p_loop[p] if part.p_loop[p] < 0 else part.p_loop[p] + loops
-            self.p_region[q] = part.p_region[p] if part.p_region[p] == 0 else part.p_region[p] + regions
-            self.p_rule[q] = name
-            self.p_min[q] = part.p_min[p]
-            for i in range(part.p_off[4 * p + 1], part.p_off[4 * p + 2]):
-                self.e_a[at + i] = self.e_to[at + i]
-                self.e_b[at + i] = self.e_to[at + i]
-            for i in range(part.p_off[4 * p + 2], part.p_off[4 * p + 3]):
-                self.e_a[at + i] = numbers[part.e_a[i]]
+            to[at + i] = to_from[i] + shift
+        copy_ints(self.e_a, at, part.e_a, edges)
+        copy_ints(self.e_b, at, part.e_b, edges)
+        for i in range(image.n_calling):
+            k = image.calling[i]
+            self.e_a[at + k] = numbers[part.e_a[k]]
+        for i in range(3, n):
+            self.p_accept[i + shift] = part.p_accept[i]
+            self.p_min[i + shift] = part.p_min[i]
+            self.p_rule[i + shift] = name
+            self.p_region[i + shift] = 0
+            self.p_loop[i + shift] = -1
+        if len(part.regions) > 1:
+            for i in range(3, n):
+                if part.p_region[i] != 0:
+                    self.p_region[i + shift] = part.p_region[i] + regions
+        for i in range(part.n_loops):
+            self.p_loop[part.l_pos[i] + shift] = loops + i
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -477,7 +509,8 @@ def image_of_network(net: Network, name: str, recursive: cython.bint, calls: tup
     image.shortest = net.r_min[0]
     sets = sets_of(net)
     collect(net, sets)
-    image.hold_sets(sets.alone, sets.sets, sets.n_sets)
+    image.hold(sets.alone, sets.family())
+    image.find_calling(part.p_off)
     sets.end()
     return image
 

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """What is cut out of a network: bytes that no token can spell, and edges into what cannot be completed.
 
-Once the edges into dead ends are gone, every reachable state can be completed (``kernel.shortest`` finds out).
+Once the edges into dead ends are gone, every reachable state can be completed (``kernel.minima`` finds out).
 Cost: 3 ns an edge.
 """
 

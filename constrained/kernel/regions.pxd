@@ -51,6 +51,7 @@ cdef class Regions:
     cdef int _components(self) except -1
     cdef bint _loops(self, int p) noexcept
     cdef int _region_of(self, int p) noexcept
+    cdef bint _look_ahead(self, int p) noexcept
     cdef int _lead_ins(self, ByteSets sets) except -1
     cdef int _move(self, int p, int number) except -1
     cdef bint _splinters(self, int p, int number, Partition held, ByteSets sets) except -1

@@ -181,22 +181,30 @@ class Regions:
         p: cython.int
         e: cython.int
         k: cython.int
+        n: cython.int = 0
         wide: cython.p_int
+        width: cython.p_int = self.width
+        head: cython.p_int = net.head
+        after: cython.p_int = net.e_next
+        low: cython.p_int = net.e_a
+        high: cython.p_int = net.e_b
         found: Partition
         sets: ByteSets
         net._scratch()
         wide = net.s_f
         for p in range(net.n):
             net.p_region[p] = 0
+        for p in range(net.n):
             k = 0
-            e = net.head[4 * p]
+            e = head[4 * p]
             while e >= 0:
-                k += net.e_b[e] - net.e_a[e] + 1
-                e = net.e_next[e]
-            self.width[p] = k
-            if k >= WIDE and net.head[4 * p + 2] < 0 and net.head[4 * p + 3] < 0:
-                wide[self.n_wide] = p
-                self.n_wide += 1
+                k += high[e] - low[e] + 1
+                e = after[e]
+            width[p] = k
+            if k >= WIDE and head[4 * p + 2] < 0 and head[4 * p + 3] < 0:
+                wide[n] = p
+                n += 1
+        self.n_wide = n
         self._leave_counted_out()
         self._loop_regions()
         if self.n_wide:
@@ -652,6 +660,7 @@ class Regions:
         e: cython.int
         i: cython.int
         j: cython.int
+        k: cython.int
         n: cython.int = 0
         width: cython.int
         number: cython.int
@@ -661,6 +670,7 @@ class Regions:
         only: cython.bint
         candidates: cython.p_int = net.s_f
         seen: cython.p_int = net.s_a
+        ahead: cython.p_int = net.s_b
         held: Partition
         for p in range(net.n):
             if self.width[p] >= LEAD_IN and net.p_region[p] == 0:
@@ -674,29 +684,28 @@ class Regions:
                 p = candidates[i]
                 if net.p_region[p]:
                     continue
-                e = net.head[4 * p]
-                only = net.head[4 * p + 2] < 0 and net.head[4 * p + 3] < 0
-                number = self._region_of(net.e_to[e])
+                only = self._look_ahead(p) and net.head[4 * p + 2] < 0 and net.head[4 * p + 3] < 0
                 n_seen = 0
+                k = 0
+                e = net.head[4 * p]
                 while e >= 0:
-                    width = self._region_of(net.e_to[e])
-                    if width != number:
-                        only = False
-                    if width != 0:
-                        j = 0
-                        while j < n_seen and seen[j] != width:
-                            j += 1
-                        if j == n_seen:
-                            seen[j] = width
-                            n_seen += 1
+                    j = 0
+                    while j < n_seen and seen[j] != ahead[k]:
+                        j += 1
+                    if j == n_seen and ahead[k] != 0:
+                        seen[j] = ahead[k]
+                        n_seen += 1
+                    k += 1
                     e = net.e_next[e]
                 for j in range(n_seen):
                     number = seen[j]
                     width = 0
+                    k = 0
                     e = net.head[4 * p]
                     while e >= 0:
-                        if self._region_of(net.e_to[e]) == number:
+                        if ahead[k] == number:
                             width += net.e_b[e] - net.e_a[e] + 1
+                        k += 1
                         e = net.e_next[e]
                     if width < LEAD_IN:
                         continue
@@ -710,7 +719,24 @@ class Regions:
                         self._add(number, p)
                     else:
                         self._move(p, number)
+                        self._look_ahead(p)
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _look_ahead(self, p: cython.int) -> cython.bint:
+        """Put the region that each byte edge of ``p`` leads to into ``s_b``; whether it is the same for all."""
+        net: Network = self.net
+        e: cython.int = net.head[4 * p]
+        k: cython.int = 0
+        same: cython.bint = True
+        while e >= 0:
+            net.s_b[k] = self._region_of(net.e_to[e])
+            if net.s_b[k] != net.s_b[0]:
+                same = False
+            k += 1
+            e = net.e_next[e]
+        return same
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)

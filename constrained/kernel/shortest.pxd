@@ -13,7 +13,8 @@ cdef int BUCKETS
 cdef int NO_END
 cdef int KEPT
 cdef Py_ssize_t KEPT_INTS
-cpdef int find_shortest(Network net) except -1
+cdef int settle_all(Network net) except -1
+cdef void measure_counted(Block block, int boundary, int least, int top, int* away) noexcept
 
 @cython.final
 cdef class Shortest:
@@ -64,4 +65,3 @@ cdef class Shortest:
     cdef int _written(self, int k) except -1
     cdef int _settle_span(self, int span, long long cost) except -1
     cdef int _leave(self, int p, long long cost) except -1
-    cdef int _measure_counted(self, Block block, int boundary, int least, int top) except -1

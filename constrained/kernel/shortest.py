@@ -9,7 +9,8 @@ The positions of a block (``kernel.blocks``) are as far from where it is left as
 edges are not looked at: when the place behind it is settled, its positions are. Of an annex only the door is known, and
 of a rule with an image its shortest text.
 
-``find_shortest(net)`` fills ``p_min`` and ``r_min``, with ``FAR`` where there is no way to an end.
+``settle_all(net)`` fills ``p_min`` and ``r_min``, with ``FAR`` where there is no way to an end. It is asked where the
+few walks of ``kernel.minima`` do not suffice: here each position is looked at once, whatever leads where.
 Cost: 20-40 ns a position and edge.
 """
 
@@ -48,9 +49,9 @@ KEPT_INTS = cython.declare(cython.Py_ssize_t, 1_000_000)
 _spare: list = []
 
 
-@cython.ccall
+@cython.cfunc
 @cython.exceptval(-1, check=False)
-def find_shortest(net: Network) -> cython.int:
+def settle_all(net: Network) -> cython.int:
     """See the module docstring."""
     work: Shortest
     try:
@@ -60,6 +61,47 @@ def find_shortest(net: Network) -> cython.int:
     work.begin(net)
     work.run()
     return work.end()
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def measure_counted(block: Block, boundary: cython.int, least: cython.int, top: cython.int,
+                    away: cython.p_int) -> cython.void:
+    """Fill ``away`` for a counted block, the highest count first. Two equal layers: all below are equal too."""
+    n: cython.int = block.n
+    count: cython.int
+    at: cython.int
+    i: cython.int
+    k: cython.int
+    cost: cython.int
+    changed: cython.bint
+    steady: cython.bint = False
+    for count in range(top, -1, -1):
+        at = count * n
+        if steady and count >= least:
+            for i in range(n):
+                away[at + i] = away[at + n + i]
+            continue
+        for i in range(n):
+            away[at + i] = 0 if block.away[i] == 0 and count >= least else NO_END
+        changed = True
+        while changed:
+            changed = False
+            for i in range(n - 1, -1, -1):
+                cost = away[at + i]
+                for k in range(block.first[i], block.first[i + 1]):
+                    if block.to[k] >= boundary:
+                        if away[at + block.to[k]] + 1 < cost:
+                            cost = away[at + block.to[k]] + 1
+                    elif count < top and away[at + n + block.to[k]] + 1 < cost:
+                        cost = away[at + n + block.to[k]] + 1
+                if cost < away[at + i]:
+                    away[at + i] = cost
+                    changed = True
+        steady = count < top - 1
+        for i in range(n):
+            if steady and away[at + i] != away[at + n + i]:
+                steady = False
 
 
 @cython.final
@@ -397,7 +439,12 @@ class Shortest:
         block = net.blocks[span]
         away = block.away
         if net.sp_top[span] >= 0:
-            self._measure_counted(block, net.sp_boundary[span], net.sp_least[span], net.sp_top[span])
+            if net.sp_size[span] > self.away_cap:
+                self.away_cap = net.sp_size[span]
+                self.away = grow_int(self.away, self.away_cap)
+                if not self.away:
+                    raise MemoryError
+            measure_counted(block, net.sp_boundary[span], net.sp_least[span], net.sp_top[span], self.away)
             away = self.away
         for i in range(net.sp_size[span]):
             if away[i] < NO_END:
@@ -415,52 +462,6 @@ class Shortest:
             return self._offer(p, cost)
         net.p_min[p] = cost if cost < FAR else FAR - 1
         self.done[p] = 1
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _measure_counted(self, block: Block, boundary: cython.int, least: cython.int,
-                         top: cython.int) -> cython.int:
-        """Fill ``away`` for a counted block, the highest count first. Two equal layers: all below are equal too."""
-        n: cython.int = block.n
-        count: cython.int
-        at: cython.int
-        i: cython.int
-        k: cython.int
-        cost: cython.int
-        changed: cython.bint
-        steady: cython.bint = False
-        if (top + 1) * n > self.away_cap:
-            self.away_cap = (top + 1) * n
-            self.away = grow_int(self.away, self.away_cap)
-            if not self.away:
-                raise MemoryError
-        for count in range(top, -1, -1):
-            at = count * n
-            if steady and count >= least:
-                for i in range(n):
-                    self.away[at + i] = self.away[at + n + i]
-                continue
-            for i in range(n):
-                self.away[at + i] = 0 if block.away[i] == 0 and count >= least else NO_END
-            changed = True
-            while changed:
-                changed = False
-                for i in range(n - 1, -1, -1):
-                    cost = self.away[at + i]
-                    for k in range(block.first[i], block.first[i + 1]):
-                        if block.to[k] >= boundary:
-                            if self.away[at + block.to[k]] + 1 < cost:
-                                cost = self.away[at + block.to[k]] + 1
-                        elif count < top and self.away[at + n + block.to[k]] + 1 < cost:
-                            cost = self.away[at + n + block.to[k]] + 1
-                    if cost < self.away[at + i]:
-                        self.away[at + i] = cost
-                        changed = True
-            steady = count < top - 1
-            for i in range(n):
-                if steady and self.away[at + i] != self.away[at + n + i]:
-                    steady = False
         return 0
 
     # ---- the search --------------------------------------------------------------------------------------

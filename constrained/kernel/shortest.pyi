@@ -1,6 +1,2 @@
-from constrained.kernel.network import Network
-
-def find_shortest(net: Network) -> None: ...
-
 class Shortest:
     def __init__(self) -> None: ...
