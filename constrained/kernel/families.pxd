@@ -19,3 +19,5 @@ cdef class Family:
 cdef class Labels:
     cdef unsigned char label[256]
     cdef unsigned int cuts[8]
+    cdef void load(self, unsigned char* label, unsigned int* cuts) noexcept
+    cdef void store(self, unsigned char* label, unsigned int* cuts) noexcept

@@ -19,6 +19,7 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.memory import grow_uint
     from cython.cimports.libc.stdlib import free
+    from cython.cimports.libc.string import memcpy
 else:
     from constrained.kernel.memory import grow_uint
 
@@ -66,6 +67,28 @@ class Labels:
             self.label = [0] * 256
             self.cuts = [0] * 8
             return self
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def load(self, label: cython.p_uchar, cuts: cython.p_uint) -> cython.void:
+        """Copy what was found out."""
+        if cython.compiled:
+            memcpy(self.label, label, 256)
+            memcpy(self.cuts, cuts, 32)
+        else:
+            self.label[:] = label
+            self.cuts[:] = cuts
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def store(self, label: cython.p_uchar, cuts: cython.p_uint) -> cython.void:
+        """Copy it to where it is needed."""
+        if cython.compiled:
+            memcpy(label, self.label, 256)
+            memcpy(cuts, self.cuts, 32)
+        else:
+            label[:] = self.label
+            cuts[:] = self.cuts
 
 
 @cython.cfunc

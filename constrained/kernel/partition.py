@@ -508,16 +508,10 @@ class ByteSets:
                 for family in families:
                     self._refine(family.sets, family.n_sets)
                 labels = Labels()
-                for i in range(256):
-                    labels.label[i] = self.label[i]
-                for i in range(8):
-                    labels.cuts[i] = self.cuts[i]
+                labels.load(self.label, self.cuts)
                 keep_labels(families, labels)
             else:
-                for i in range(256):
-                    self.label[i] = labels.label[i]
-                for i in range(8):
-                    self.cuts[i] = labels.cuts[i]
+                labels.store(self.label, self.cuts)
         return self._refine(self.sets, self.n_sets)
 
     @cython.cfunc
@@ -601,23 +595,31 @@ class ByteSets:
         """The class of each byte, classes numbered by their first bytes; how many they are."""
         moved = cython.declare(cython.int[256])
         n: cython.int = 0
-        b: cython.int
-        k: cython.int
+        b: cython.int = 0
+        i: cython.int
+        k: cython.int = 0
+        cuts: cython.uint
+        alone: cython.uint
+        before: cython.uint = 1  # the first byte is like none before
         self._label()
-        for b in range(256):
-            moved[b] = -1
-        for b in range(256):
-            if (self.alone[b >> 5] >> (b & 31)) & 1:
-                k = -1
-            else:
-                k = moved[self.label[b]]
-                if k < 0:
-                    moved[self.label[b]] = n
-            if k < 0:
-                k = n
-                first_bytes[n] = b
-                n += 1
-            found[b] = k
+        for i in range(256):
+            moved[i] = -1
+        for i in range(8):
+            alone = self.alone[i]
+            cuts = self.cuts[i] | alone | alone << 1 | before
+            before = alone >> 31
+            for b in range(32 * i, 32 * i + 32):
+                if cuts & 1:
+                    k = -1 if alone & 1 else moved[self.label[b]]
+                    if k < 0:
+                        k = n
+                        if not alone & 1:
+                            moved[self.label[b]] = n
+                        first_bytes[n] = b
+                        n += 1
+                found[b] = k
+                cuts = cuts >> 1
+                alone = alone >> 1
         return n
 
     @cython.cfunc

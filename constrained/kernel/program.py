@@ -226,7 +226,15 @@ class Program:
         """Positions and edges; numbers the loops that are left."""
         head: cython.p_int = net.head
         after: cython.p_int = net.e_next
+        low: cython.p_int = net.e_a
+        high: cython.p_int = net.e_b
+        target: cython.p_int = net.e_to
+        loop_at: cython.p_int = net.loop_at
         off: cython.p_int = self.p_off
+        loop: cython.p_int = self.p_loop
+        a: cython.p_int = self.e_a
+        b: cython.p_int = self.e_b
+        to: cython.p_int = self.e_to
         p: cython.int
         e: cython.int
         i: cython.int
@@ -239,15 +247,15 @@ class Program:
         copy_ints(self.p_region, 0, net.p_region, net.n)
         copy_longs(self.p_min, 0, net.p_min, net.n)
         for p in range(net.n):
-            self.p_loop[p] = -1
+            loop[p] = -1
             i = 4 * p
             e = head[i]
             off[i] = at
-            if head[i + 1] < 0 and head[i + 2] < 0 and head[i + 3] < 0 and e >= -1:  # most of them
+            if (head[i + 1] & head[i + 2] & head[i + 3]) < 0 and e >= -1:  # most of them
                 while e >= 0:
-                    self.e_a[at] = net.e_a[e]
-                    self.e_b[at] = net.e_b[e]
-                    self.e_to[at] = net.e_to[e]
+                    a[at] = low[e]
+                    b[at] = high[e]
+                    to[at] = target[e]
                     at += 1
                     e = after[e]
                 off[i + 1] = at
@@ -257,30 +265,28 @@ class Program:
                 begin = at
                 if e < -1 and net.p_min[p] < NO_WAY:
                     annex = net.blocks[-2 - e]
-                    at = annex.write_door(self.e_a, self.e_b, self.e_to, at, net.sp_size[-2 - e], net.sp_end[-2 - e])
+                    at = annex.write_door(a, b, to, at, net.sp_size[-2 - e], net.sp_end[-2 - e])
                 for k in range(i, i + 4):
                     off[k] = begin
                     e = head[k]
                     while e >= 0:
-                        self.e_a[at] = net.e_a[e]
-                        self.e_b[at] = net.e_b[e]
-                        self.e_to[at] = net.e_to[e]
+                        a[at] = low[e]
+                        b[at] = high[e]
+                        to[at] = target[e]
                         at += 1
                         e = after[e]
                     begin = at
-            if net.loop_at[p] >= 0:
-                self.p_loop[p] = self.n_loops
-                self.l_pos[self.n_loops] = net.loop_at[p]  # the network's number, for now
+            if loop_at[p] >= 0:
+                loop[p] = self.n_loops
+                self.l_pos[self.n_loops] = loop_at[p]  # the network's number, for now
                 self.n_loops += 1
         off[4 * net.n] = at
         for i in range(net.n_rules):
             self.r_start[i] = net.r_start[i]
             self.r_order[i] = net.r_order[i]
             self.r_min[i] = net.r_min[i]
-        for i in range(256):
-            self.cls[i] = net.byte_class[i]
-        for i in range(net.n_classes):
-            self.cls_rep[i] = net.class_byte[i]
+        copy_ints(self.cls, 0, net.byte_class, 256)
+        copy_ints(self.cls_rep, 0, net.class_byte, net.n_classes)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
