@@ -397,7 +397,9 @@ class _Counter(_Machine):
 
 
 class _Group(_Machine):
-    """Items in any order. The state is (items used, how many were written, whether a separator is open)."""
+    """Items in any order, or in their own. The state is (items used, how many were written, whether a separator is open).
+    In order what is passed over counts as used.
+    """
 
     start: State = (frozenset(), 0, False)
 
@@ -406,6 +408,7 @@ class _Group(_Machine):
         self.separator = id(node.separator)
         self.required, self.minimum, self.maximum = node.required, node.minimum, node.maximum
         self.cap = max(node.minimum, node.maximum or 0, len(node.items) + 1)
+        self.in_order = node.in_order
 
     def may_return(self, state: State) -> bool:
         used, count, open_ = state
@@ -435,11 +438,25 @@ class _Group(_Machine):
         if self.maximum is not None and count >= self.maximum:
             return []
         after = min(count + 1, self.cap)
+        if self.in_order:
+            found = self._next(len(used), after)
+            return [(key, to) for key, to in found if key in can_write and self._completes(to[0], to[1], can_write)]
         found: list[tuple[Key, State]] = [(key, (used | {i}, after, False))
                                           for i, key in enumerate(self.items) if i not in used]
         if self.free is not None:
             found.append((self.free, (used, after, False)))
         return [(key, to) for key, to in found if key in can_write and self._completes(to[0], to[1], can_write)]
+
+    def _next(self, first: int, after: int) -> list[tuple[Key, State]]:
+        """The items from ``first`` up to one that must be written, or the free one."""
+        found: list[tuple[Key, State]] = []
+        for i in range(first, len(self.items)):
+            found.append((self.items[i], (frozenset(range(i + 1)), after, False)))
+            if i in self.required:
+                return found
+        if self.free is not None:
+            found.append((self.free, (frozenset(range(len(self.items))), after, False)))
+        return found
 
     def calls(self, state: State) -> Iterable[tuple[Key, State]]:
         used, count, open_ = state

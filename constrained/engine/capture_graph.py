@@ -183,7 +183,7 @@ class CaptureGraph:
         free = None if expr.free is None else self.body(expr.free, (ITEM, number))
         gap = self.body(expr.separator, (GAP, number))
         need = sum(1 << i for i in expr.required)
-        self.ops[number].append((GROUP, items, free, gap, need, expr.minimum, expr.maximum, end))
+        self.ops[number].append((GROUP, items, free, gap, need, expr.minimum, expr.maximum, end, expr.in_order))
         self.ops[start].append((EPS, number))
         if not expr.required and expr.minimum == 0:
             self.ops[start].append((EPS, end))

@@ -327,7 +327,7 @@ class CaptureTracker:
         if kind == GAP:
             self._items(group, number, used, count, below, watchers, marks, more)
             return
-        _, _, _, gap, need, least, most, end = group
+        _, _, _, gap, need, least, most, end, _ = group
         if most is None or count < most:
             more.append((gap, self._frame(GAP, number, (used, count), below), watchers, marks, None))
         if count >= least and used & need == need:
@@ -335,13 +335,21 @@ class CaptureTracker:
 
     def _items(self, op: tuple[Any, ...], number: int, used: int, count: int, stack: Frame | None,
                watchers: Watchers, marks: Mark, more: list[Entered]) -> None:
-        _, items, free, _, _, least, most, _ = op
+        _, items, free, _, need, least, most, _, in_order = op
         after = count + 1 if most is not None else min(count + 1, least)
+        if in_order:  # those before the last that was written, and those behind what must come before them, are not next
+            first = used.bit_length()
+            lacking = need >> first << first
+            used = (1 << first) - 1
+            items = items[: (lacking & -lacking).bit_length()] if lacking else items
+            free = None if lacking else free
         for i, entry in enumerate(items):
             if not used >> i & 1:
                 frame = self._frame(ITEM, number, (used | 1 << i, after), stack)
                 more.append((entry, frame, watchers, marks, None))
         if free is not None:
+            if in_order:
+                used = (1 << len(items)) - 1
             more.append((free, self._frame(ITEM, number, (used, after), stack), watchers, marks, None))
 
     def _forget_frames(self) -> None:

@@ -220,7 +220,7 @@ def _check_counts(net: Network, survey: GuardSurvey, starts: list[int]) -> None:
         loop = net.loop(p)
         if loop is None or loop[0] == GUARD:
             continue
-        rule, least, most, _, items, separator = loop
+        rule, least, most, _, items, separator, _ = loop
         if rule >= 0 and least <= 1 and most < 0:
             continue
         rules = [rule] if rule >= 0 else [one for one in (*(item for item, _ in items), separator) if one >= 0]

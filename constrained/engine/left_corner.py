@@ -144,14 +144,14 @@ def _copy(net: Network, low: int, high: int) -> int:
                 net.new_edge(p + shift, kind, a, b, to + shift)
         loop = net.loop(p)
         if loop is not None:
-            rule, least, most, after, items, separator = loop
-            net.new_loop(p + shift, rule, least, most, after + shift, items, separator)
+            rule, least, most, after, items, separator, how = loop
+            net.new_loop(p + shift, rule, least, most, after + shift, items, separator, how)
         if p in net.budgets:
             net.budgets[p + shift] = net.budgets[p]
     return shift
 
 
-def _loop_after_one(net: Network, loop: tuple[int, int, int, int, list[tuple[int, int]], int], shift: int,
+def _loop_after_one(net: Network, loop: tuple[int, int, int, int, list[tuple[int, int]], int, int], shift: int,
                     origin: int) -> int:
     """Where a counted loop whose first round was the left corner goes on."""
     rule, least, most, after = loop[:4]

@@ -221,7 +221,7 @@ def _token_budget(arguments: Arguments) -> Expr:
 
 
 def _unordered(arguments: Arguments) -> Expr:
-    arguments.only("separator", "required", "free", "minimum", "maximum")
+    arguments.only("separator", "required", "free", "minimum", "maximum", "in_order")
     named = arguments.named
 
     def rule(value: Value) -> Expr:
@@ -242,8 +242,11 @@ def _unordered(arguments: Arguments) -> Expr:
     if "separator" not in named:
         arguments.fail("needs separator=, the name of a rule")
     free = rule(named["free"]) if "free" in named else None
+    in_order = named.get("in_order", False)
+    if not isinstance(in_order, bool):
+        arguments.fail("in_order is true or false")
     return Unordered(items, frozenset(i for i in required if isinstance(i, int)), rule(named["separator"]), free,
-                     count("minimum", 0) or 0, count("maximum", None))
+                     count("minimum", 0) or 0, count("maximum", None), in_order)
 
 
 MACROS: dict[str, Callable[[Arguments], Expr]] = {

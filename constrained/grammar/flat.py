@@ -82,7 +82,8 @@ def _entry(node: Expr, parts: tuple[int, ...]) -> tuple[Any, ...]:
     if isinstance(node, Capture):
         return ("capture", parts[0], node.name)
     if isinstance(node, Unordered):
-        return ("unordered", parts, tuple(sorted(node.required)), node.free is not None, node.minimum, node.maximum)
+        return ("unordered", parts, tuple(sorted(node.required)), node.free is not None, node.minimum, node.maximum,
+                node.in_order)
     if isinstance(node, Graph):
         targets = tuple([tuple([to for _, to in row]) for row in node.edges])
         return ("graph", parts, targets, tuple(sorted(node.accepting)))
@@ -124,7 +125,7 @@ def from_flat(flat: Flat) -> RuleSet:
             parts = [nodes[i] for i in entry[1]]
             free = parts.pop() if entry[3] else None
             separator = parts.pop()
-            nodes.append(Unordered(tuple(parts), frozenset(entry[2]), separator, free, entry[4], entry[5]))
+            nodes.append(Unordered(tuple(parts), frozenset(entry[2]), separator, free, *entry[4:]))
         elif tag == "graph":
             left = iter(entry[1])
             nodes.append(Graph(tuple([tuple([(nodes[next(left)], to) for to in row]) for row in entry[2]]),

@@ -176,6 +176,8 @@ class _Printer:
             arguments.append(f"minimum={expr.minimum}")
         if expr.maximum is not None:
             arguments.append(f"maximum={expr.maximum}")
+        if expr.in_order:
+            arguments.append("in_order=true")
         return f"Unordered({', '.join(arguments)})"
 
 

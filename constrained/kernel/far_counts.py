@@ -62,6 +62,8 @@ def set_reach(a: Stacks, reach: cython.int) -> cython.int:
             a.l_far[4 * loop + i] = 0
         if reach >= LONGEST or not (a.l_rule[loop] >= 0 or a.l_rule[loop] == -2):
             continue
+        if a.l_rule[loop] == -2 and a.i_rule[a.l_items[loop + 1] - 1] < 0:
+            continue  # every item once at most: how many are left matters
         lacking = a.l_required[loop]
         last = a.l_max[loop]
         a.l_far[4 * loop] = START

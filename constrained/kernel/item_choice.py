@@ -36,7 +36,7 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory
-    from cython.cimports.constrained.kernel.position_sets import FAR, OPEN, REGISTER
+    from cython.cimports.constrained.kernel.position_sets import BARE, FAR, IN_ORDER, OPEN, REGISTER
     from cython.cimports.constrained.kernel.set_loops import (
         cheapest_items,
         is_written,
@@ -48,7 +48,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.stacks import Stacks
 else:
     from constrained.kernel.memory import drop_int, grow_int, out_of_memory
-    from constrained.kernel.position_sets import FAR, OPEN, REGISTER
+    from constrained.kernel.position_sets import BARE, FAR, IN_ORDER, OPEN, REGISTER
     from constrained.kernel.set_loops import (
         cheapest_items,
         is_written,
@@ -420,10 +420,10 @@ def _element_minimum(a: Stacks, d: cython.int, loop: cython.int, c: cython.int) 
     least: cython.longlong = FAR
     costs = cython.declare(cython.longlong[2])
     dearest = cython.declare(cython.longlong[2])
-    if not a.l_bare[loop]:
+    if not a.l_how[loop] & BARE:
         gap = FAR if a.l_sep[loop] < 0 else a.r_min[a.l_sep[loop]]
     for i in range(lo, hi):
-        if lacking > 0 and a.i_required[i] and not is_written(a, c, i - lo):
+        if lacking > 0 and a.i_required[i] and not is_written(a, loop, c, i - lo):
             if a.i_rule[i] < 0:
                 return FAR
             all_required += a.r_min[a.i_rule[i]]
@@ -432,14 +432,22 @@ def _element_minimum(a: Stacks, d: cython.int, loop: cython.int, c: cython.int) 
     if need < 0:
         need = 0
     for i in range(2):
-        costs[i] = cheapest_items(a, loop, c, need - 1 + i, dearest, i)
+        costs[i] = cheapest_items(a, loop, c, 0, need - 1 + i, dearest, i)
     for j in range(a.d_off[d], a.d_off[d] + a.d_len[d]):
         p = a.d_pool[j]
         i = _item(a, loop, abs(a.p_item[p]) - 1)
         if i < 0 or not may_write(a, loop, c, i, lacking):
             continue
         i += lo
-        if a.i_required[i]:
+        if need > 0 and a.l_how[loop] & IN_ORDER:
+            required = lacking + need - 1
+            total = all_required
+            after: cython.int = i - lo if a.l_rule[loop] == -2 and i == hi - 1 else i - lo + 1
+            if a.i_required[i]:
+                total += cheapest_items(a, loop, c, after, need, dearest, 1) - a.r_min[a.i_rule[i]]
+            else:
+                total += cheapest_items(a, loop, c, after, need - 1, dearest, 1)
+        elif a.i_required[i]:
             required = lacking - 1 + need
             total = all_required - a.r_min[a.i_rule[i]] + costs[1]
         elif need == 0:

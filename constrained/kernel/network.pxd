@@ -47,7 +47,7 @@ cdef class Network:
     cdef int* l_items
     cdef int* l_count
     cdef int* l_sep
-    cdef int* l_bare
+    cdef int* l_how
     cdef int* i_rule
     cdef int* i_required
     cdef int* s_a

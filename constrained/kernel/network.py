@@ -103,7 +103,7 @@ class Network:
             free(self.l_items)
             free(self.l_count)
             free(self.l_sep)
-            free(self.l_bare)
+            free(self.l_how)
             free(self.i_rule)
             free(self.i_required)
             free(self.s_a)
@@ -333,10 +333,10 @@ class Network:
             self.l_items = grow_int(self.l_items, self.l_cap)
             self.l_count = grow_int(self.l_count, self.l_cap)
             self.l_sep = grow_int(self.l_sep, self.l_cap)
-            self.l_bare = grow_int(self.l_bare, self.l_cap)
+            self.l_how = grow_int(self.l_how, self.l_cap)
             self.l_region = grow_int(self.l_region, self.l_cap)
             if not (self.l_pos and self.l_rule and self.l_min and self.l_max and self.l_after and self.l_items
-                    and self.l_count and self.l_sep and self.l_bare and self.l_region):
+                    and self.l_count and self.l_sep and self.l_how and self.l_region):
                 raise MemoryError
         self.l_pos[k] = p
         self.l_rule[k] = rule
@@ -346,7 +346,7 @@ class Network:
         self.l_items[k] = self.n_items
         self.l_count[k] = 0
         self.l_sep[k] = -1
-        self.l_bare[k] = 0
+        self.l_how[k] = 0
         self.l_region[k] = 0
         self.loop_at[p] = k
         self.n_loops = k + 1
@@ -515,14 +515,15 @@ class Network:
         return bool(self.accept[p])
 
     def loop(self, p: cython.int):
-        """(rule, minimum, maximum, next, items, separator) of the loop at ``p``, or None."""
+        """(rule, minimum, maximum, next, items, separator, how) of the loop at ``p``, or None."""
         k: cython.int = self.loop_at[p]
         lo: cython.int
         if k < 0:
             return None
         lo = self.l_items[k]
         items = [(self.i_rule[i], self.i_required[i]) for i in range(lo, lo + self.l_count[k])]
-        return (self.l_rule[k], self.l_min[k], self.l_max[k], self.l_after[k], items, self.l_sep[k])
+        return (self.l_rule[k], self.l_min[k], self.l_max[k], self.l_after[k], items, self.l_sep[k],
+                self.l_how[k])
 
     def new_position(self, origin: cython.int) -> int:
         """A new position."""
@@ -533,12 +534,13 @@ class Network:
         self.add_edge(p, kind, a, b, to)
 
     def new_loop(self, p: cython.int, rule: cython.int, least: cython.int, most: cython.int, after: cython.int,
-                 items: list, separator: cython.int) -> None:
+                 items: list, separator: cython.int, how: cython.int = 0) -> None:
         """A loop at ``p``, as ``loop`` gives it."""
         k: cython.int = self.add_loop(p, rule, least, most, after)
         self.l_sep[k] = separator
-        if separator >= 0:
-            self.l_bare[k] = self.r_nullable[separator]
+        self.l_how[k] = how
+        if separator >= 0 and self.r_nullable[separator]:
+            self.l_how[k] = how | 1
         for item, required in items:
             self.add_item(k, item, required)
 
@@ -563,6 +565,6 @@ most n n_cap e e_cap n_rules r_cap n_loops l_cap n_items i_cap s_cap root n_clas
 """.split()
 _POINTERS = """
 head tail origin loop_at accept e_next e_a e_b e_to r_entry r_exit r_low r_high r_start r_order r_nullable l_pos
-l_rule l_min l_max l_after l_items l_count l_sep l_bare i_rule i_required s_a s_b s_c s_d s_e s_f p_min r_min
+l_rule l_min l_max l_after l_items l_count l_sep l_how i_rule i_required s_a s_b s_c s_d s_e s_f p_min r_min
 p_region l_region sp_base sp_size sp_end sp_top sp_least sp_boundary
 """.split()

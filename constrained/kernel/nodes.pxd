@@ -47,3 +47,4 @@ cdef class Unordered(Node):
     cdef tuple held
     cdef readonly object minimum
     cdef readonly object maximum
+    cdef readonly bint in_order

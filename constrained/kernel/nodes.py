@@ -185,16 +185,19 @@ class Unordered(Node):
     ``required`` holds the indices that must occur. ``free``, if given, may occur any number of times among them.
     The number of things written is between ``minimum`` and ``maximum`` (None: without end). Items and ``free`` must
     not have the empty text. This is the body of a JSON object whose keys come in any order, and of an array of
-    different values out of a list.
+    different values out of a list. With ``in_order`` the items that are written come in their own order, and ``free``
+    behind them: an object of many optional members, or of counted ones, without a state for each.
     """
 
-    def __init__(self, items: tuple, required: frozenset, separator, free=None, minimum=0, maximum=None):
+    def __init__(self, items: tuple, required: frozenset, separator, free=None, minimum=0, maximum=None,
+                 in_order=False):
         self.kind = 8
         self.items = items
         self.required = required
         self.held = (separator, free)
         self.minimum = minimum
         self.maximum = maximum
+        self.in_order = in_order
 
     @property
     def separator(self):
@@ -207,4 +210,4 @@ class Unordered(Node):
         return self.held[1]
 
     def __reduce__(self):
-        return Unordered, (self.items, self.required, *self.held, self.minimum, self.maximum)
+        return Unordered, (self.items, self.required, *self.held, self.minimum, self.maximum, self.in_order)

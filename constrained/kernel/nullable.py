@@ -162,13 +162,13 @@ def _nullable_loops(net: Network) -> cython.int:
 @cython.ccall
 @cython.exceptval(-1, check=False)
 def empty_items(net: Network) -> cython.bint:
-    """Whether an item of a set loop has the empty text; sets ``l_bare`` where the separator has."""
+    """Whether an item of a set loop has the empty text; marks the loops whose separator has (``l_how``)."""
     k: cython.int
     i: cython.int
     found: cython.bint = False
     for k in range(net.n_loops):
         if net.l_rule[k] == -1 or net.l_rule[k] == -2:
-            net.l_bare[k] = net.r_nullable[net.l_sep[k]]
+            net.l_how[k] = (net.l_how[k] & ~1) + net.r_nullable[net.l_sep[k]]
             for i in range(net.l_items[k], net.l_items[k] + net.l_count[k]):
                 if net.r_nullable[net.i_rule[i]]:
                     found = True

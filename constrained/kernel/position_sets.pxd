@@ -8,6 +8,8 @@ cdef int HOLE_DET
 cdef long long FAR
 cdef int GUARD
 cdef int BUDGET
+cdef int BARE
+cdef int IN_ORDER
 cdef int CHOOSING
 cdef int OPEN
 cdef int REGISTER
@@ -35,7 +37,7 @@ cdef class PositionSets(LazyPositions):
     cdef int* l_region
     cdef int* l_items
     cdef int* l_sep
-    cdef int* l_bare
+    cdef int* l_how
     cdef int* l_required
     cdef int* i_rule
     cdef int* i_required

@@ -55,6 +55,8 @@ HOLE_DET = cython.declare(cython.int, 2)
 FAR = cython.declare(cython.longlong, 1 << 60)
 GUARD = cython.declare(cython.int, -3)
 BUDGET = cython.declare(cython.int, -5)
+BARE = cython.declare(cython.int, 1)  # bits of l_how, see program
+IN_ORDER = cython.declare(cython.int, 2)
 CHOOSING = cython.declare(cython.int, 1 << 28)  # see set_loops
 OPEN = cython.declare(cython.int, 1 << 27)  # see item_choice
 REGISTER = cython.declare(cython.int, (1 << 27) - 1)  # a set loop's count without the two
@@ -104,7 +106,7 @@ class PositionSets(LazyPositions):
         self.l_region = program.l_region
         self.l_items = program.l_items
         self.l_sep = program.l_sep
-        self.l_bare = program.l_bare
+        self.l_how = program.l_how
         self.l_required = program.l_required
         self.i_rule = program.i_rule
         self.i_required = program.i_required

@@ -43,7 +43,7 @@ cdef class Program:
     cdef int* l_region
     cdef int* l_items
     cdef int* l_sep
-    cdef int* l_bare
+    cdef int* l_how
     cdef int* l_required
     cdef int* i_rule
     cdef int* i_required

@@ -11,8 +11,9 @@ Edges of a position lie together in four runs: bytes, epsilon, calls, token sets
 
 A loop is counted (``l_rule`` names its body) or a set loop (-1, or -2 if its last item is free to repeat), whose
 items are ``l_items[l] .. l_items[l + 1]``: a rule (-1: cannot be written) and whether it must be written. Between
-two stands the rule ``l_sep`` (-1: cannot be written), or nothing where ``l_bare`` is set. ``i_cheap`` holds the items
-of each loop, those with the shortest texts first; ``l_required`` how many of them are required.
+two stands the rule ``l_sep`` (-1: cannot be written), or nothing where ``l_how`` has 1; where it has 2 the items come
+in their order, the free one last. ``i_cheap`` holds the items of each loop, those with the shortest texts first;
+``l_required`` how many of them are required.
 
 A guard (GUARD) is a loop without rounds: ``l_min`` is the pending id it starts with (-1: nothing passes),
 ``l_next`` what it guards; ``guards`` holds the other tables of guards, those of ``engine.guards``, or is None.
@@ -208,7 +209,7 @@ class Program:
         self.l_region = room.ints(loops + 1)
         self.l_items = room.ints(loops + 1)
         self.l_sep = room.ints(loops + 1)
-        self.l_bare = room.ints(loops + 1)
+        self.l_how = room.ints(loops + 1)
         self.l_required = room.ints(loops + 1)
         self.i_rule = room.ints(items)
         self.i_required = room.ints(items)
@@ -308,7 +309,7 @@ class Program:
             self.l_sep[i] = net.l_sep[k]
             if net.l_rule[k] != -5 and net.l_sep[k] >= 0 and net.r_min[net.l_sep[k]] >= NO_WAY:
                 self.l_sep[i] = -1
-            self.l_bare[i] = net.l_bare[k]
+            self.l_how[i] = net.l_how[k]
             self.l_required[i] = 0
             first = n
             for j in range(net.l_items[k], net.l_items[k] + net.l_count[k]):
@@ -377,7 +378,7 @@ class Program:
                 self.l_region[loops + i] = 0 if part.l_region[i] == 0 else part.l_region[i] + regions
                 self.l_items[loops + i] = part.l_items[i] + items
                 self.l_sep[loops + i] = part.l_sep[i] if part.l_sep[i] < 0 else numbers[part.l_sep[i]]
-                self.l_bare[loops + i] = part.l_bare[i]
+                self.l_how[loops + i] = part.l_how[i]
                 self.l_required[loops + i] = part.l_required[i]
             for i in range(part.l_items[part.n_loops]):
                 self.i_rule[items + i] = part.i_rule[i] if part.i_rule[i] < 0 else numbers[part.i_rule[i]]
@@ -524,5 +525,5 @@ def image_of_network(net: Network, name: str, recursive: cython.bint, calls: tup
 # Uncompiled, attributes do not exist until they are set; compiled, program.pxd declares them.
 _POINTERS = """
 p_off e_a e_b e_to p_accept p_loop p_region p_rule r_start r_order l_pos l_rule l_min l_max l_next l_region l_items
-l_sep l_bare l_required i_rule i_required i_cheap cls cls_rep p_min r_min
+l_sep l_how l_required i_rule i_required i_cheap cls cls_rep p_min r_min
 """.split()

@@ -787,6 +787,8 @@ class RuleWriter:
         if free is not None:
             net.add_item(loop, self._body_rule(free, origin), False)
         net.l_sep[loop] = self._body_rule(expr.held[0], origin)
+        if expr.in_order:
+            net.l_how[loop] = 2
         for one in required:
             if 0 <= one < net.l_count[loop]:
                 net.i_required[first + cython.cast(cython.int, one)] = 1

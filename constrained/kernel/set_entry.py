@@ -16,13 +16,27 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.hashing import bit
     from cython.cimports.constrained.kernel.item_choice import lives_open, open_det
-    from cython.cimports.constrained.kernel.position_sets import CHOOSING, OPEN, REGISTER
-    from cython.cimports.constrained.kernel.set_loops import may_write, set_return, unwritten, with_item
+    from cython.cimports.constrained.kernel.position_sets import BARE, CHOOSING, OPEN, REGISTER
+    from cython.cimports.constrained.kernel.set_loops import (
+        last_next_item,
+        may_write,
+        next_item,
+        set_return,
+        unwritten,
+        with_item,
+    )
 else:
     from constrained.kernel.hashing import bit
     from constrained.kernel.item_choice import lives_open, open_det
-    from constrained.kernel.position_sets import CHOOSING, OPEN, REGISTER
-    from constrained.kernel.set_loops import may_write, set_return, unwritten, with_item
+    from constrained.kernel.position_sets import BARE, CHOOSING, OPEN, REGISTER
+    from constrained.kernel.set_loops import (
+        last_next_item,
+        may_write,
+        next_item,
+        set_return,
+        unwritten,
+        with_item,
+    )
 
 
 @cython.cfunc
@@ -42,11 +56,11 @@ def enter_set(a: Automaton, loop: cython.int, c: cython.int, n: cython.int) -> c
             k = a.canonical(i)
             if k != 0:
                 a.pend(a.l_sep[loop], k)
-        if not a.l_bare[loop]:
+        if not a.l_how[loop] & BARE:
             return 0
     c &= REGISTER
     lacking = unwritten(a, loop, c)
-    for i in range(a.l_items[loop + 1] - lo):
+    for i in range(next_item(a, loop, c), last_next_item(a, loop, c)):
         if a.l_open[loop] != 0 and a.i_open[lo + i]:
             continue
         if may_write(a, loop, c, i, lacking):
@@ -64,7 +78,7 @@ def enter_open(a: Automaton, loop: cython.int, c: cython.int, n: cython.int) -> 
     """The thread that reads all open items that may come next in the loop's element; see ``set_loops.enter_set``."""
     d: cython.int
     base: cython.int
-    if c != 0 and c < CHOOSING and not a.l_bare[loop]:
+    if c != 0 and c < CHOOSING and not a.l_how[loop] & BARE:
         return 0  # the separator comes first
     d = open_det(a, loop)
     base = a.it_len

@@ -269,7 +269,7 @@ class Shortest:
                     self.lacking[k] += 1
                     self.wanting[k] -= 1
                 self._need(net.i_rule[i], k, i)
-            if self.lacking[k] + self.wanting[k] > 1 and not net.l_bare[k]:
+            if self.lacking[k] + self.wanting[k] > 1 and net.l_how[k] & 1 == 0:
                 self.lacking[k] += 1
                 self._need(net.l_sep[k], k, -1)
         return 0
@@ -403,7 +403,7 @@ class Shortest:
             return 0
         if rule >= 0:
             self._add(k, net.r_min[rule], net.l_min[k])
-        elif rule != -3 and not net.l_bare[k]:
+        elif rule != -3 and net.l_how[k] & 1 == 0:
             written = self._written(k)
             if written > 1:
                 self._add(k, net.r_min[net.l_sep[k]], written - 1)

@@ -45,6 +45,8 @@ cdef class Stacks(Dets):
     cdef int* l_open
     cdef int* l_open_det
     cdef int* i_open
+    cdef int* i_stop
+    cdef int* i_left
     cdef int* p_item
     cdef int* n_table
     cdef int* el_piece

@@ -54,6 +54,7 @@ if cython.compiled:
         HOLE_DET,
     )
     from cython.cimports.constrained.kernel.registers import Registers
+    from cython.cimports.constrained.kernel.set_loops import load_orders
     from cython.cimports.constrained.kernel.unions import unite
 else:
     from constrained.kernel.dets import Dets
@@ -65,6 +66,7 @@ else:
     from constrained.kernel.pending import drop_dead, enter_guard
     from constrained.kernel.position_sets import BUDGET, END_DET, FAR_COUNT, FAR_ENOUGH, GUARD, HOLE_DET
     from constrained.kernel.registers import Registers
+    from constrained.kernel.set_loops import load_orders
     from constrained.kernel.unions import unite
 
 ROOT_NODE = cython.declare(cython.int, 1)
@@ -95,6 +97,8 @@ class Stacks(Dets):
             drop_int(self.l_open)
             drop_int(self.l_open_det)
             drop_int(self.i_open)
+            drop_int(self.i_stop)
+            drop_int(self.i_left)
             drop_int(self.p_item)
 
     else:
@@ -125,6 +129,7 @@ class Stacks(Dets):
                 self.guard_loop = i
             elif self.l_rule[i] == BUDGET:
                 self.budgets = True
+        load_orders(self)
         load_choices(self)
         return 0
 
@@ -620,5 +625,5 @@ it_len it_cap un_len un_cap mn_len mn_cap
 """.split()
 _POINTERS = """
 n_piece n_off n_len n_row n_exp n_nexp n_mask n_mark n_far n_min n_table el_piece el_d el_c el_n it_piece it_d it_c it_n
-un_a un_b mn_node l_far l_open l_open_det i_open p_item
+un_a un_b mn_node l_far l_open l_open_det i_open i_stop i_left p_item
 """.split()

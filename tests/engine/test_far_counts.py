@@ -38,7 +38,8 @@ def shaped(rng: random.Random) -> RuleSet:
         loop(rng, Choice((Literal(b"a"), Literal(b"ab")))),
         Sequence((loop(rng, Literal(b"a")), loop(rng, Literal(b"b")))),
         loop(rng, Sequence((loop(rng, letters), Literal(b"c")))),
-        Unordered(keys, frozenset({0}) if rng.random() < 0.5 else frozenset(), comma, letters, low, high),
+        Unordered(keys, frozenset({0}) if rng.random() < 0.5 else frozenset(), comma, letters, low, high,
+                  rng.random() < 0.5),
         Choice((letters, Sequence((Literal(b"c"), loop(rng, Sequence((Reference("x"), comma))), Literal(b"c"))))),
     ])
     return RuleSet({"root": Sequence((loop(rng, Sequence((Reference("x"), end))), letters)), "x": inner}, "root")

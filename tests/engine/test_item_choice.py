@@ -106,7 +106,7 @@ def groups(draw: st.DrawFn, literal: bool) -> Unordered:
     separator = draw(st.sampled_from([b",", b";,", b""]))
     if not separator:  # a text has many readings then
         required, minimum, maximum = frozenset(), 1, 2
-    return Unordered(tuple(items), required, Literal(separator), free, minimum, maximum)
+    return Unordered(tuple(items), required, Literal(separator), free, minimum, maximum, draw(st.booleans()))
 
 
 def _fits(group: Unordered) -> bool:

@@ -1,4 +1,4 @@
-"""Groups in any order: the set loop against every order written out."""
+"""Groups in any order, or in their own: the set loop against every order written out."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ def written_out(group: Unordered, most: int) -> set[bytes]:
     for count in range(group.minimum, (most if group.maximum is None else min(most, group.maximum)) + 1):
         for pattern in itertools.product([*items, (-1, free)] if free is not None else items, repeat=count):
             used = [i for i, _ in pattern if i >= 0]
+            if group.in_order and (used != sorted(used) or any(i >= 0 for i, _ in pattern[len(used):])):
+                continue
             if len(set(used)) == len(used) and group.required <= set(used):
                 found.add(separator.join(data for _, data in pattern if data is not None))
     return found
@@ -41,7 +43,8 @@ def groups(draw: st.DrawFn) -> Unordered:
     free: Expr | None = Literal(b"d") if draw(st.booleans()) else None
     minimum = draw(st.integers(0, 3))
     maximum = draw(st.none() | st.integers(0, 4))
-    return Unordered(tuple(items), required, Literal(draw(st.sampled_from([b",", b";,"]))), free, minimum, maximum)
+    return Unordered(tuple(items), required, Literal(draw(st.sampled_from([b",", b";,"]))), free, minimum, maximum,
+                     draw(st.booleans()))
 
 
 @given(groups(), st.booleans())

@@ -85,7 +85,8 @@ def _alike(a: Expr, b: Expr) -> bool:
     if isinstance(a, Repeat) and isinstance(b, Repeat):
         return (a.minimum, a.maximum) == (b.minimum, b.maximum)
     if isinstance(a, Unordered) and isinstance(b, Unordered):
-        return (a.required, a.minimum, a.maximum, a.free is None) == (b.required, b.minimum, b.maximum, b.free is None)
+        return (a.required, a.minimum, a.maximum, a.free is None, a.in_order) == (
+            b.required, b.minimum, b.maximum, b.free is None, b.in_order)
     if isinstance(a, Graph) and isinstance(b, Graph):
         targets = [[to for _, to in row] for row in a.edges]
         return a.accepting == b.accepting and targets == [[to for _, to in row] for row in b.edges]

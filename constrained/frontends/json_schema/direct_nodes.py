@@ -18,15 +18,16 @@ from constrained.grammar.ir import Graph
 
 if cython.compiled:
     from cython.cimports.constrained.grammar.keys import KeyDfa
-    from cython.cimports.constrained.kernel.nodes import ByteDfa, Choice, Literal, Reference, Repeat, Sequence
+    from cython.cimports.constrained.kernel.nodes import ByteDfa, Choice, Literal, Reference, Repeat, Sequence, Unordered
     from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
     from cython.cimports.cpython.long import PyLong_FromVoidPtr
 else:
     from constrained.grammar.keys import KeyDfa
-    from constrained.kernel.nodes import ByteDfa, Choice, Literal, Reference, Repeat, Sequence
+    from constrained.kernel.nodes import ByteDfa, Choice, Literal, Reference, Repeat, Sequence, Unordered
 
 EMPTY = Literal(b"")
 QUOTE = Literal(b'"')
+MANY_SKIPPED = cython.declare(cython.Py_ssize_t, 128)
 
 
 @cython.cfunc
@@ -142,12 +143,26 @@ def place_of(base: str, keyword, name) -> str:
     return f"{base}/{keyword}/{name}"
 
 
+@cython.cfunc
+@cython.exceptval(check=False)
+def _longest_run(standing: list, members: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """The most members between two that must come."""
+    i: cython.Py_ssize_t
+    behind: cython.Py_ssize_t = 0
+    longest: cython.Py_ssize_t = 0
+    for i in standing:
+        longest = max(longest, i - behind)
+        behind = i + 1
+    return max(longest, members - behind)
+
+
 def in_order(members: list, standing: list, free, separator) -> tuple:
     """``(inside, may be empty)``: members in their order, those numbered ``standing`` must come; then any number of
     free ones. ``inside`` None: there are none.
 
     An automaton that reads each member once: in state ``2 i`` one of the members from ``i`` on must come, in state
-    ``2 i + 1``, behind member ``i``, a separator or the end.
+    ``2 i + 1``, behind member ``i``, a separator or the end. Where many may be skipped at once that would be a look at
+    all of them behind each: then they are a group that the engine counts through.
     """
     i: cython.Py_ssize_t
     place: cython.Py_ssize_t
@@ -162,6 +177,8 @@ def in_order(members: list, standing: list, free, separator) -> tuple:
             parts.append(separator)
         parts.pop()
         return sequence(tuple(parts)), False
+    if last >= MANY_SKIPPED and _longest_run(standing, last + 1) >= MANY_SKIPPED:
+        return Unordered(tuple(members), frozenset(standing), separator, free, 1, None, True), not standing
     accepting: list = []
     for i in range(last + 1):
         member = members[i]

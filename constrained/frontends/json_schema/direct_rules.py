@@ -551,6 +551,7 @@ class Rules:
         group.held = (tables.comma, free)
         group.minimum = least if least > 1 else 1
         group.maximum = most
+        group.in_order = False
         return tables.enclosed(tables.brackets, group, not standing and least == 0)
 
     @cython.cfunc

@@ -50,7 +50,8 @@ cdef class Emitter:
     cpdef object member(self, object name, int expression)
     cpdef object free_member(self, tuple cells, list declared)
     cpdef object key_text(self, object names)
-    cpdef object in_any_order(self, list members, list standing, object free, object least, object most)
+    cpdef object in_any_order(self, list members, list standing, object free, object least, object most,
+                             object in_order=*)
     cpdef object in_order(self, list members, list standing, object free)
     cpdef object array(self, ArrayShape shape)
 

@@ -75,7 +75,7 @@ MAX_ARRAY_STATES = 2_000
 MAX_NAMES = 32
 """Undeclared names that are declared where a member of one of them must exist."""
 
-MAX_DIFFERENT_ITEMS = 1_000
+MAX_DIFFERENT_ITEMS = 20_000
 """Values out of which an array of different items may be made."""
 
 
@@ -444,7 +444,7 @@ class Emitter:
         if self.any_order:
             found = self.in_any_order(members, standing, free, least, most)
         elif least or most is not None:
-            found = self.in_stages([*_stages(members, standing), (free, None)], least, most)
+            found = self.in_counted_order(members, standing, free, least, most)
         else:
             found = self.in_order(members, standing, free)
         return Distinct(found) if compared else found
@@ -587,12 +587,16 @@ class Emitter:
         return least, most
 
     @cython.ccall
-    def in_any_order(self, members: list, standing: list, free, least, most):
-        """An object of members in any order, of which those numbered ``standing`` must come, and free ones."""
+    def in_any_order(self, members: list, standing: list, free, least, most, in_order=False):
+        """An object of members in any order, of which those numbered ``standing`` must come, and free ones.
+
+        ``in_order``: those that are written come in their order, the free ones behind them.
+        """
         empty: cython.bint = len(standing) == 0 and least == 0
         inside = None
         if (len(members) > 0 or free is not None) and (most is None or most != 0):
-            inside = Unordered(tuple(members), frozenset(standing), self.separator(), free, max(least, 1), most)
+            inside = Unordered(tuple(members), frozenset(standing), self.separator(), free, max(least, 1), most,
+                               in_order)
         elif not empty:
             return NOTHING
         return self.bracketed(b"{", inside, b"}", empty)
@@ -603,13 +607,19 @@ class Emitter:
         inside, may_be_empty = in_order(members, standing, free, self.separator())
         return self.bracketed(b"{", inside, b"}", may_be_empty)
 
+    def in_counted_order(self, members: list, standing: list, free, least, most):
+        """``in_order`` with a count: few states, or a group."""
+        if too_many_stages(len(members) + 1, least, most):
+            return self.in_any_order(members, standing, free, least, most, True)
+        return self.in_stages([*_stages(members, standing), (free, None)], least, most)
+
     def in_stages(self, stages, least, most):
         """In order, with a count: one rule for each (stage, members written).
 
         A stage is ``(member, whether it must stand)``, or ``(member, None)``: any number of such members.
         """
-        cap = max(least, 1) if most is None else max(most, least, 1)
-        if (len(stages) + 1) * (cap + 1) > 4 * MAX_ARRAY_STATES:
+        cap = _highest(least, most)
+        if too_many_stages(len(stages), least, most):
             raise NotEnforced("minProperties or maxProperties is too large beside so many properties",
                               'property_order="any" has no such bound')
         separator = self.separator()
@@ -753,6 +763,16 @@ class Emitter:
     def finite(self, expression: int):
         """All values of an expression, if it is plain that they are few."""
         return finite_values(self.normaliser, expression, MAX_DIFFERENT_ITEMS, strict=self.strict)
+
+
+def _highest(least, most):
+    """The last number of members that has states of its own."""
+    return max(least, 1) if most is None else max(most, least, 1)
+
+
+def too_many_stages(stages, least, most):
+    """Whether ``stages`` members in their order, counted, are too many states."""
+    return (stages + 1) * (_highest(least, most) + 1) > 4 * MAX_ARRAY_STATES
 
 
 def _looser(kind: int, shape):

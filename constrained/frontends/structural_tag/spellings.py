@@ -149,6 +149,12 @@ class PythonEmitter(RestyledEmitter):
             options.append(Sequence((key, Literal(b"="), self.inner(expression))))
         return make.choice(*options) if options else None
 
+    def in_counted_order(self, members: Any, standing: list[int], free: Expr | None, least: int,
+                         most: int | None) -> Expr:
+        if self.inside_root:
+            return self.in_stages([(free, None)], least, most)
+        return super().in_counted_order(members, standing, free, least, most)
+
     def in_stages(self, stages: Any, least: int, most: int | None) -> Expr:
         if self.inside_root:
             raise NotEnforced("minProperties and maxProperties of the arguments of a Python call", "")

@@ -206,6 +206,12 @@ class XmlEmitter(RestyledEmitter):
     def separator(self) -> Expr:
         return self.space if self.inside_root else super().separator()
 
+    def in_counted_order(self, members: Any, standing: list[int], free: Expr | None, least: int,
+                         most: int | None) -> Expr:
+        if self.inside_root:
+            return self.in_stages([(free, None)], least, most)
+        return super().in_counted_order(members, standing, free, least, most)
+
     def in_stages(self, stages: Any, least: int, most: int | None) -> Expr:
         if self.inside_root:
             raise NotEnforced("minProperties and maxProperties of XML parameters", "")
