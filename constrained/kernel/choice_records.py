@@ -76,10 +76,11 @@ class ChoiceRecords(CountedRecords):
             x = self.walk.task_x[self.walk.n_tasks]
             d = self.walk.task_node[self.walk.n_tasks]
             i = x + 1
+            t = self.a.det_first(d)
             while i < self.t.end[x]:
-                t = self.a.det_step(d, self.a.cls[self.t.word[i] & 255])
-                if t != 0:
-                    self._take_key(i, t, n)
+                b = self.a.cls[self.t.word[i] & 255]
+                if (self.a.firsts[t + (b >> 5)] >> (b & 31)) & 1:
+                    self._take_key(i, self.a.det_step(d, b), n)
                 i = self.t.end[i]
         self.take_walk()
         if self.masks.base == NONE and self.masks.n_ex == 0:

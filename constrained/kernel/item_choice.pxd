@@ -1,6 +1,7 @@
 from constrained.kernel.stacks cimport Stacks
 
 cdef int MANY_ITEMS
+cdef int MANY_POSITIONS
 cdef int load_choices(Stacks a) except -1
 cdef int _last_item(Stacks a, int loop) noexcept nogil
 cdef bint _only_reads(Stacks a, int p) noexcept nogil
@@ -14,6 +15,8 @@ cdef int open_part(Stacks a, int d) except -1 nogil
 cdef int _lacking(Stacks a, int loop, int c) except -1 nogil
 cdef int _item(Stacks a, int loop, int rule) except -1 nogil
 cdef bint lives_open(Stacks a, int d, int n, bint telling) except -1 nogil
+cdef bint _lives_in(Stacks a, int d, int loop, int c, bint telling) except -1 nogil
+cdef int _hint(Stacks a, int d, int which) except -1 nogil
 cdef int add_open(Stacks a, int d, int n) except -1 nogil
 cdef int add_told(Stacks a, int d, int n) except -1 nogil
 cdef int open_det(Stacks a, int loop) except -1 nogil

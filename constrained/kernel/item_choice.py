@@ -17,14 +17,16 @@ Data
     l_open     for each loop: how many of its items are read like that, 0 where too few are
     i_open     whether item i is one of them
     l_open_det the set of their beginnings, -1 while unknown
+    i_hint     of large sets, two ints: the position at which a look found an item that may be written, where the next
+               look begins, and a register that has all of the set's items (-1: none is known), as those behind it will
 
 Tails may be open in one element and not in another (a rule may be called from elsewhere): what is done is done to each.
 
-``memo`` kinds: 18 the open part of a det; 19 (loop, rule): the item, and (loop, -1 - register): how many required items
+``memo`` kinds: 18 the open part of a det, and (det, 2 + 2 loop + 1 if telling): its hint; 19 (loop, rule): the item, and (loop, -1 - register): how many required items
 it lacks; 20 the open elements of a node, or the others.
 
 How such a loop is entered: ``kernel.set_entry``. Cost: a byte costs what it costs any det, and a look at the items
-behind it up to the first that may be written (5 ns each).
+behind it up to the first that may be written (5 ns each), which mostly is the one that the last look found.
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.position_sets import BARE, FAR, IN_ORDER, OPEN, REGISTER
     from cython.cimports.constrained.kernel.set_loops import (
         cheapest_items,
+        has_all,
         is_written,
         may_write,
         set_return,
@@ -51,6 +54,7 @@ else:
     from constrained.kernel.position_sets import BARE, FAR, IN_ORDER, OPEN, REGISTER
     from constrained.kernel.set_loops import (
         cheapest_items,
+        has_all,
         is_written,
         may_write,
         set_return,
@@ -59,6 +63,7 @@ else:
     )
 
 MANY_ITEMS = cython.declare(cython.int, 64)
+MANY_POSITIONS = cython.declare(cython.int, 12)
 
 
 # ---- which items -----------------------------------------------------------------------------------------
@@ -291,23 +296,68 @@ def _item(a: Stacks, loop: cython.int, rule: cython.int) -> cython.int:
 def lives_open(a: Stacks, d: cython.int, n: cython.int, telling: cython.bint) -> cython.bint:
     """Whether an item of det ``d`` may be written over the open tail ``n``; ``telling``: one that is told here."""
     e: cython.int
+    for e in range(a.n_off[n], a.n_off[n] + a.n_len[n]):
+        if _lives_in(a, d, a.d_loop[a.el_d[e]], a.el_c[e] & REGISTER, telling):
+            return True
+    return False
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(-1, check=False)
+def _lives_in(a: Stacks, d: cython.int, loop: cython.int, c: cython.int, telling: cython.bint) -> cython.bint:
+    """The same in one loop with register ``c``."""
     i: cython.int
     j: cython.int
-    c: cython.int
+    k: cython.int
     p: cython.int
-    loop: cython.int
-    lacking: cython.int
-    for e in range(a.n_off[n], a.n_off[n] + a.n_len[n]):
-        loop = a.d_loop[a.el_d[e]]
-        c = a.el_c[e] & REGISTER
-        lacking = _lacking(a, loop, c)
-        for j in range(a.d_off[d], a.d_off[d] + a.d_len[d]):
-            p = a.p_item[a.d_pool[j]]
-            if (p < 0) == telling:
-                i = _item(a, loop, abs(p) - 1)
-                if i >= 0 and may_write(a, loop, c, i, lacking):
+    at: cython.int = -1
+    size: cython.int = a.d_len[d]
+    lacking: cython.int = _lacking(a, loop, c)
+    gone: cython.bint = True
+    j = 0
+    if size >= MANY_POSITIONS:
+        at = _hint(a, d, 2 * loop + telling)
+        j = a.i_hint[at]
+        if has_all(a, loop, c, a.i_hint[at + 1]):
+            return False
+    for k in range(size):
+        p = a.p_item[a.d_pool[a.d_off[d] + j]]
+        if (p < 0) == telling:
+            i = _item(a, loop, abs(p) - 1)
+            if i >= 0:
+                if may_write(a, loop, c, i, lacking):
+                    if at >= 0:
+                        a.i_hint[at] = j
                     return True
+                if gone and a.i_rule[a.l_items[loop] + i] >= 0 and not is_written(a, loop, c, i):
+                    gone = False
+        j += 1
+        if j == size:
+            j = 0
+    if at >= 0 and gone:
+        a.i_hint[at + 1] = c
     return False
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(-1, check=False)
+def _hint(a: Stacks, d: cython.int, which: cython.int) -> cython.int:
+    """Where ``i_hint`` has what is known of det ``d`` in a loop."""
+    at: cython.int = a.memo.get(18, d, 2 + which)
+    if at < 0:
+        at = a.n_hints
+        if at + 2 > a.hint_cap:
+            a.hint_cap = 2 * at + 64
+            a.i_hint = grow_int(a.i_hint, a.hint_cap)
+            if not a.i_hint:
+                out_of_memory()
+        a.i_hint[at] = 0
+        a.i_hint[at + 1] = -1
+        a.n_hints = at + 2
+        a.memo.put(18, d, 2 + which, at)
+    return at
 
 
 @cython.cfunc

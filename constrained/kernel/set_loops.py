@@ -110,6 +110,28 @@ def is_written(a: Stacks, loop: cython.int, c: cython.int, i: cython.int) -> cyt
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+def has_all(a: Stacks, loop: cython.int, c: cython.int, other: cython.int) -> cython.bint:
+    """Whether register ``c`` has every item that register ``other`` has, which may be -1: no such register."""
+    i: cython.int
+    here: cython.int
+    there: cython.int
+    if other <= 0 or c == 0:
+        return other == 0
+    if c == other:
+        return True
+    if a.l_how[loop] & IN_ORDER:
+        return next_item(a, loop, c) >= next_item(a, loop, other)
+    here = a.registers.offsets[c - 1]
+    there = a.registers.offsets[other - 1]
+    for i in range(1, a.registers.lengths[c - 1]):
+        if a.registers.pool[there + i] & ~a.registers.pool[here + i]:
+            return False
+    return True
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
 def unwritten(a: Stacks, loop: cython.int, c: cython.int) -> cython.int:
     """How many required items register ``c`` lacks."""
     lo: cython.int = a.l_items[loop]

@@ -47,6 +47,9 @@ cdef class Stacks(Dets):
     cdef int* i_open
     cdef int* i_stop
     cdef int* i_left
+    cdef int* i_hint
+    cdef int n_hints
+    cdef int hint_cap
     cdef int* p_item
     cdef int* n_table
     cdef int* el_piece

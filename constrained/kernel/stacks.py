@@ -99,6 +99,7 @@ class Stacks(Dets):
             drop_int(self.i_open)
             drop_int(self.i_stop)
             drop_int(self.i_left)
+            drop_int(self.i_hint)
             drop_int(self.p_item)
 
     else:
@@ -150,6 +151,7 @@ class Stacks(Dets):
         i: cython.int
         self._drop_nodes()
         self.registers.clear()
+        self.n_hints = 0
         if self.choices:
             for i in range(self.n_loops):
                 self.l_open_det[i] = -1
@@ -622,8 +624,9 @@ class Stacks(Dets):
 _COUNTERS = """
 max_threads far has_far choices guard_loop guard_det budgets n_generation n_count n_cap n_table_size el_len el_cap
 it_len it_cap un_len un_cap mn_len mn_cap
+n_hints hint_cap
 """.split()
 _POINTERS = """
 n_piece n_off n_len n_row n_exp n_nexp n_mask n_mark n_far n_min n_table el_piece el_d el_c el_n it_piece it_d it_c it_n
-un_a un_b mn_node l_far l_open l_open_det i_open i_stop i_left p_item
+un_a un_b mn_node l_far l_open l_open_det i_open i_stop i_left i_hint p_item
 """.split()

@@ -75,7 +75,8 @@ MAX_ARRAY_STATES = 2_000
 MAX_NAMES = 32
 """Undeclared names that are declared where a member of one of them must exist."""
 
-MAX_DIFFERENT_ITEMS = 20_000
+MAX_DIFFERENT_ITEMS = 1_000
+MAX_DIFFERENT_STRINGS = 20_000
 """Values out of which an array of different items may be made."""
 
 
@@ -744,7 +745,11 @@ class Emitter:
 
     def different_items(self, shape: ArrayShape):
         """``uniqueItems``: of a finite set of values each at most once, in any order; else see ``distinct_items``."""
-        values = None if shape.prefix or shape.contains else self.finite(shape.rest)
+        values = None
+        if not (shape.prefix or shape.contains):
+            values = self.finite(shape.rest)
+            if values is None:
+                values = self.listed_strings(shape.rest)
         if values is None:
             return different_items(self, shape, self.finite)
         items = tuple([self.inner(self.one_of(shape.rest, value)) for value in values])
@@ -759,6 +764,18 @@ class Emitter:
         if self.policy.integer_as_float or isinstance(value, (str, bool, NoneType)):
             return constant
         return self.normaliser.both(constant, expression)
+
+    def listed_strings(self, expression: int):
+        """The members of a long list, where all of an expression are strings of it: the engine reads them together."""
+        d = self.normaliser.denote(expression)
+        if d.null or d.booleans or d.numbers or d.arrays or d.objects:
+            return None
+        found: dict = {}
+        for string in d.strings:
+            if string.values is None or len(found) + len(string.values) > MAX_DIFFERENT_STRINGS:
+                return None
+            found.update(dict.fromkeys(string.values))
+        return list(found)
 
     def finite(self, expression: int):
         """All values of an expression, if it is plain that they are few."""
