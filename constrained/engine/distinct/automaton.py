@@ -58,7 +58,7 @@ KEPT = 4_000
 """Steps, and masks, that are remembered before all are forgotten."""
 
 EAGER = 8
-"""What a byte less to go is worth, in bytes written, where a short end is enough."""
+"""What a byte less to go is worth, in bytes written, where a short end is enough; and out of reach of what was seen."""
 
 VARIANTS = 4
 """Ways to one state of the automata that such a search follows."""
@@ -261,10 +261,19 @@ class DistinctAutomaton:
             self.reader.undo(marked)
 
     def _search_life(self, reader: int, state: int) -> bool:
+        """By turns from what is nearest to an end of all that was met, and from what the last step led nearest to one:
+        where what was seen bars the near ends, the first has all their other spellings to try, and the second goes by.
+        """
         met = {(reader, state)}
         heap = [(self.exact.distance(state), (reader, state))]
+        last: list[tuple[int, tuple[int, int]]] = []
+        done: set[tuple[int, int]] = set()
         while heap:
-            _, here = heappop(heap)
+            here = last.pop()[1] if last and len(done) & 1 else heappop(heap)[1]
+            if here in done:
+                continue
+            done.add(here)
+            fresh: list[tuple[int, tuple[int, int]]] = []
             for byte in _members(self._first(here[1])):
                 pairs: Pairs = (here,)
                 if byte in _OPENING:
@@ -278,7 +287,10 @@ class DistinctAutomaton:
                     if free or self._away(*pair, trouble):
                         return True
                     met.add(pair)
-                    heappush(heap, (self.exact.distance(pair[1]), pair))
+                    far = self.exact.distance(pair[1])
+                    heappush(heap, (far, pair))
+                    fresh.append((-far, pair))
+            last += sorted(fresh)
             self.searched += 1
             if self.searched + len(heap) > self.max_search:
                 raise SearchLimitReached(self.searched)
@@ -604,12 +616,18 @@ class DistinctAutomaton:
         """The bytes of a way to an end, at most ``most`` of them; None where only a named token goes on.
 
         A shortest one by A* on relaxed's distances, which are at most the true ones (Hart, Nilsson, Raphael 1968).
-        Where ``QUICK`` states do not tell, a short one: without needless blanks, of the texts that differ only in what
-        the readers remember a few, and distances count ``EAGER`` times (Pohl 1970), so that a way that has found its
-        new items is followed to the end.
+        Where ``QUICK`` states do not tell, a short one: the first that ``_descend`` comes to, else without needless
+        blanks, of the texts that differ only in what the readers remember a few, and distances count ``EAGER`` times
+        (Pohl 1970), so that a way that has found its new items is followed to the end.
         """
         with self.lock:
-            for eager, budget in ((False, QUICK), (True, self.max_search), (False, self.max_search)):
+            try:
+                found = self._search(handle, most, False, QUICK)
+            except SearchLimitReached:
+                found = self._descended(handle, most)
+            if found is not None:
+                return found
+            for eager, budget in ((True, self.max_search), (False, self.max_search)):
                 self.searched = 0
                 try:
                     found = self._search(handle, most, eager, budget)
@@ -663,6 +681,62 @@ class DistinctAutomaton:
             if len(before) > budget:
                 raise SearchLimitReached(len(before))
         return None
+
+    def _descended(self, handle: int, most: int) -> bytes | None:
+        """``_descend``, or None where it finds no end, or not within ``max_search`` steps."""
+        marked = self.reader.mark()
+        self.searched = 0
+        try:
+            return self._descend(self._of(handle), most)
+        except SearchLimitReached:
+            return None
+        finally:
+            self.reader.undo(marked)
+
+    def _descend(self, start: tuple[int, Pairs], most: int) -> bytes | None:
+        """An end by steps that each lead as near to one as any does, and of those out of reach of what was seen.
+
+        Distances know nothing of what was seen. Where that bars the nearest end the next one may be far; a search by
+        distances first tries whatever can be written in other ways, as 1.0 and 1.00, but a step that leads away from an
+        end leads towards another, and no living state is without one. What has no way on is taken back.
+        """
+        met = {start}
+        way: list[tuple[int, list[tuple[int, Pairs, int]]]] = []
+        here, steps = start, 0
+        while not self._complete(here[1]):
+            ways = self._nearest(here)
+            while True:
+                while not ways and way:
+                    _, ways = way.pop()
+                if not ways:
+                    return None
+                row, pairs, byte = ways.pop()
+                here = row, self._living(pairs)
+                if here[1] and here not in met:
+                    break
+            met.add(here)
+            way.append((byte, ways))
+            steps += 1
+            if steps > self.max_search:
+                return None
+        return bytes([byte for byte, _ in way[:most]])
+
+    def _nearest(self, here: tuple[int, Pairs]) -> list[tuple[int, Pairs, int]]:
+        """What a byte leads to, and the byte; the nearest to an end comes last. Whether it lives is not asked."""
+        row, pairs = here
+        options = self._options(pairs)
+        found: list[tuple[int, int, int, Pairs]] = []
+        for byte in _members(options & ~_BLANKS or options):
+            data = _BYTES[byte]
+            after = self.relaxed.advance(row, data)
+            read = self._read(self._with_marks(pairs) if byte in _OPENING else pairs, data) if after else ()
+            if read:
+                far = max(self.relaxed.distance(after), self._far(read))
+                if not all(reader <= 0 or self.reader.outlook(reader)[0] for reader, _ in read):
+                    far += EAGER
+                found.append((-far, -byte, after, read))
+        found.sort()
+        return [(after, read, -byte) for _, byte, after, read in found]
 
     def _far(self, pairs: Pairs) -> int:
         """About how many bytes lead to an end: what relaxed takes for an end of an item may be none for any pair."""
