@@ -397,8 +397,9 @@ class _Counter(_Machine):
 
 
 class _Group(_Machine):
-    """Items in any order, or in their own. The state is (items used, how many were written, whether a separator is open).
-    In order what is passed over counts as used.
+    """Items in any order, or in their own, where what is passed over counts as used.
+
+    The state is (items used, how many were written, whether a separator is open).
     """
 
     start: State = (frozenset(), 0, False)

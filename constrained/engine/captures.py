@@ -337,7 +337,7 @@ class CaptureTracker:
                watchers: Watchers, marks: Mark, more: list[Entered]) -> None:
         _, items, free, _, need, least, most, _, in_order = op
         after = count + 1 if most is not None else min(count + 1, least)
-        if in_order:  # those before the last that was written, and those behind what must come before them, are not next
+        if in_order:  # not those before the last that was written, nor those behind one that must come first
             first = used.bit_length()
             lacking = need >> first << first
             used = (1 << first) - 1

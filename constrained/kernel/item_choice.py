@@ -22,8 +22,8 @@ Data
 
 Tails may be open in one element and not in another (a rule may be called from elsewhere): what is done is done to each.
 
-``memo`` kinds: 18 the open part of a det, and (det, 2 + 2 loop + 1 if telling): its hint; 19 (loop, rule): the item, and (loop, -1 - register): how many required items
-it lacks; 20 the open elements of a node, or the others.
+``memo`` kinds: 18 the open part of a det, and (det, 2 + 2 loop + 1 if telling): its hint; 19 (loop, rule): the item,
+and (loop, -1 - register): how many required items it lacks; 20 the open elements of a node, or the others.
 
 How such a loop is entered: ``kernel.set_entry``. Cost: a byte costs what it costs any det, and a look at the items
 behind it up to the first that may be written (5 ns each), which mostly is the one that the last look found.

@@ -6,8 +6,8 @@ bit for each item that is. CHOOSING is added while the separator is written alre
 is read once for all items. How a loop is entered: ``kernel.set_entry``.
 
 Where the items come in their order a register has, instead of the bits, the first item that may come next: those before
-it are written or passed over. Two more arrays say what may be passed over (both have ``l_items[l + 1] - l_items[l] + 1``
-entries for loop ``l``, from ``l_items[l] + l`` on; no other loop's are set):
+it are written or passed over. Two more arrays say what may be passed over. For loop ``l`` they begin at
+``l_items[l] + l`` and have an entry more than it has items; those of other loops are not set:
 
     i_stop     the first required item from here on, or the number of items
     i_left     how many things can still be written from here on
@@ -220,8 +220,8 @@ def set_return(a: Stacks, loop: cython.int, c: cython.int, n: cython.int, lackin
 @cython.exceptval(check=False)
 def cheapest_items(a: Stacks, loop: cython.int, c: cython.int, first: cython.int, need: cython.int,
                    dearest: cython.p_longlong, place: cython.int) -> cython.longlong:
-    """Fewest bytes of ``need`` optional items, from item ``first`` on, that register ``c`` lacks (the free one fills any
-    number of places).
+    """Fewest bytes of ``need`` optional items, from item ``first`` on, that register ``c`` lacks (the free one fills
+    any number of places).
 
     ``dearest[place]`` becomes the bytes of the dearest of them.
     """

@@ -205,7 +205,8 @@ def _unordered(rng: random.Random) -> Expr:
     least = max(min(least, room if most is None else min(most, room)), 0)
     if most is not None and most < len(required):
         most = None
-    return Unordered(tuple(words), required, Literal(rng.choice([b",", b"a", b"c,"])), free, least, most, rng.random() < 0.4)
+    separator = Literal(rng.choice([b",", b"a", b"c,"]))
+    return Unordered(tuple(words), required, separator, free, least, most, rng.random() < 0.4)
 
 
 # -- wide random grammars ---------------------------------------------------------------------------------------

@@ -18,7 +18,15 @@ from constrained.grammar.ir import Graph
 
 if cython.compiled:
     from cython.cimports.constrained.grammar.keys import KeyDfa
-    from cython.cimports.constrained.kernel.nodes import ByteDfa, Choice, Literal, Reference, Repeat, Sequence, Unordered
+    from cython.cimports.constrained.kernel.nodes import (
+        ByteDfa,
+        Choice,
+        Literal,
+        Reference,
+        Repeat,
+        Sequence,
+        Unordered,
+    )
     from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
     from cython.cimports.cpython.long import PyLong_FromVoidPtr
 else:
