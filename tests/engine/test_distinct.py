@@ -408,3 +408,36 @@ def test_masks_and_refused_steps_leave_nothing_behind(number: int) -> None:
         if not allowed:
             break
         state = grammar.next_state(state, rng.choice(allowed))
+
+
+def test_an_end_far_from_all_that_is_near_is_found() -> None:
+    """Each new item is long, and the short ones have many spellings: the search does not try them all."""
+    value = {"c": [[], -1, ["127.0.0.1"]], "z": -1}
+    schema = {"type": "array", "uniqueItems": True, "minItems": 3, "items": {
+        "type": "array", "uniqueItems": True, "minItems": 3, "items": {
+            "type": "object", "additionalProperties": {"const": value}}}}
+    grammar = COMPILER.compile_json_schema(schema, limits=cd.Limits(max_distinct_search=5000))
+    for begun in ("[", '[[{},{"a":{"c":[[],-', '[[{},{"a":{"c":[[],-1.0,["127.0.0.1"]],"z":-1}},{"df'):
+        state = grammar.advance(grammar.start_state, begun.encode())
+        end = grammar.shortest_completion(state)
+        assert grammar.is_complete(grammar.advance(state, end))
+        assert judged(schema, json.loads(begun.encode() + end))
+
+
+def test_strings_of_a_long_list() -> None:
+    """A list too long for values one by one is a group, and all of it can be written."""
+    rng = random.Random(3)
+    words = sorted({"".join(rng.choices("ab\u00e9\"1", k=rng.randint(1, 6))) for _ in range(3000)})
+    assert len(words) > 1000
+    schema = {"type": "array", "uniqueItems": True, "items": {"enum": words}, "minItems": 2}
+    grammar = COMPILER.compile_json_schema(schema)
+    assert not isinstance(grammar.automaton, DistinctAutomaton)
+    for _ in range(200):
+        value = rng.choices(words, k=rng.choice([0, 1, 2, 3, 60]))
+        if rng.random() < 0.2:
+            value.append(rng.choice(["aab1b1b", "c"]))
+        text = json.dumps(value, ensure_ascii=rng.random() < 0.5)
+        assert accepts(grammar, text) is (judged(schema, value)), text
+    rng.shuffle(words)
+    state = grammar.advance(grammar.start_state, json.dumps(words).encode()[:-1])
+    assert [chr(i) for i in grammar.allowed_ids(state) if i < 256] == ["\t", "\n", "\r", " ", "]"]

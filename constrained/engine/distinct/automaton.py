@@ -60,6 +60,9 @@ KEPT = 4_000
 EAGER = 8
 """What a byte less to go is worth, in bytes written, where a short end is enough; and out of reach of what was seen."""
 
+FAR = 1 << 60
+"""More bytes than any text has."""
+
 VARIANTS = 4
 """Ways to one state of the automata that such a search follows."""
 
@@ -615,18 +618,26 @@ class DistinctAutomaton:
     def shortest(self, handle: int, most: int) -> bytes | None:
         """The bytes of a way to an end, at most ``most`` of them; None where only a named token goes on.
 
-        A shortest one by A* on relaxed's distances, which are at most the true ones (Hart, Nilsson, Raphael 1968).
-        Where ``QUICK`` states do not tell, a short one: the first that ``_descend`` comes to, else without needless
-        blanks, of the texts that differ only in what the readers remember a few, and distances count ``EAGER`` times
-        (Pohl 1970), so that a way that has found its new items is followed to the end.
+        A shortest one by A* on relaxed's distances, which are at most the true ones (Hart, Nilsson, Raphael 1968),
+        among those shorter than the one that ``_descend`` comes to. Where ``QUICK`` states do not tell that one is
+        given. Where there is none, a short one: without needless blanks, of the texts that differ only in what the
+        readers remember a few, and distances count ``EAGER`` times (Pohl 1970), so that a way that has found its new
+        items is followed to the end.
         """
         with self.lock:
+            short = self._descended(handle)
+            if short is not None and len(short) == self.distance(handle):
+                return short[:most]
+            self.searched = 0
             try:
-                found = self._search(handle, most, False, QUICK)
+                found = self._search(handle, most, False, QUICK, FAR if short is None else len(short))
             except SearchLimitReached:
-                found = self._descended(handle, most)
-            if found is not None:
-                return found
+                found = None
+            else:
+                if short is None:  # all was seen
+                    return found
+            if found is not None or short is not None:
+                return short[:most] if found is None and short is not None else found
             for eager, budget in ((True, self.max_search), (False, self.max_search)):
                 self.searched = 0
                 try:
@@ -637,15 +648,15 @@ class DistinctAutomaton:
                     return found
             raise SearchLimitReached(self.max_search)
 
-    def _search(self, handle: int, most: int, eager: bool, budget: int) -> bytes | None:
-        """``eager``: a short end is enough."""
+    def _search(self, handle: int, most: int, eager: bool, budget: int, below: int = FAR) -> bytes | None:
+        """``eager``: a short end is enough. ``below``: only one of fewer bytes is wanted."""
         marked = self.reader.mark()
         try:
-            return self._search_end(self._of(handle), most, eager, budget)
+            return self._search_end(self._of(handle), most, eager, budget, below)
         finally:
             self.reader.undo(marked)
 
-    def _search_end(self, start: tuple[int, Pairs], most: int, eager: bool, budget: int) -> bytes | None:
+    def _search_end(self, start: tuple[int, Pairs], most: int, eager: bool, budget: int, below: int) -> bytes | None:
         before: dict[tuple[int, Pairs], tuple[tuple[int, Pairs], int]] = {start: (start, 0)}
         heap = [(0, 0, 0, start)]
         met: dict[tuple[int, ...], int] = {}
@@ -669,6 +680,8 @@ class DistinctAutomaton:
                 if not after[1] or after in before:
                     continue
                 far = self.relaxed.distance(next_row)
+                if 1 - depth + far >= below:
+                    continue
                 if eager:
                     place = (next_row, *[state for _, state in after[1]])
                     met[place] = met.get(place, 0) + 1
@@ -682,18 +695,18 @@ class DistinctAutomaton:
                 raise SearchLimitReached(len(before))
         return None
 
-    def _descended(self, handle: int, most: int) -> bytes | None:
+    def _descended(self, handle: int) -> bytes | None:
         """``_descend``, or None where it finds no end, or not within ``max_search`` steps."""
         marked = self.reader.mark()
         self.searched = 0
         try:
-            return self._descend(self._of(handle), most)
+            return self._descend(self._of(handle))
         except SearchLimitReached:
             return None
         finally:
             self.reader.undo(marked)
 
-    def _descend(self, start: tuple[int, Pairs], most: int) -> bytes | None:
+    def _descend(self, start: tuple[int, Pairs]) -> bytes | None:
         """An end by steps that each lead as near to one as any does, and of those out of reach of what was seen.
 
         Distances know nothing of what was seen. Where that bars the nearest end the next one may be far; a search by
@@ -719,7 +732,7 @@ class DistinctAutomaton:
             steps += 1
             if steps > self.max_search:
                 return None
-        return bytes([byte for byte, _ in way[:most]])
+        return bytes([byte for byte, _ in way])
 
     def _nearest(self, here: tuple[int, Pairs]) -> list[tuple[int, Pairs, int]]:
         """What a byte leads to, and the byte; the nearest to an end comes last. Whether it lives is not asked."""
