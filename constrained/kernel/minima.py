@@ -431,6 +431,6 @@ def _cost_of_items(net: Network, k: cython.int) -> cython.longlong:
                 break
         if wanting > 0:
             return FAR
-    if written > 1 and not net.l_bare[k]:
+    if written > 1 and net.l_how[k] & 1 == 0:
         total = _together(total, _times(minima[net.r_start[net.l_sep[k]]], written - 1))
     return total
