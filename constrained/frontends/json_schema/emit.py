@@ -610,7 +610,7 @@ class Emitter:
 
     def in_counted_order(self, members: list, standing: list, free, least, most):
         """``in_order`` with a count: few states, or a group."""
-        if too_many_stages(len(members) + 1, least, most):
+        if _too_many_stages(len(members) + 1, least, most):
             return self.in_any_order(members, standing, free, least, most, True)
         return self.in_stages([*_stages(members, standing), (free, None)], least, most)
 
@@ -620,7 +620,7 @@ class Emitter:
         A stage is ``(member, whether it must stand)``, or ``(member, None)``: any number of such members.
         """
         cap = _highest(least, most)
-        if too_many_stages(len(stages), least, most):
+        if _too_many_stages(len(stages), least, most):
             raise NotEnforced("minProperties or maxProperties is too large beside so many properties",
                               'property_order="any" has no such bound')
         separator = self.separator()
@@ -787,7 +787,7 @@ def _highest(least, most):
     return max(least, 1) if most is None else max(most, least, 1)
 
 
-def too_many_stages(stages, least, most):
+def _too_many_stages(stages, least, most):
     """Whether ``stages`` members in their order, counted, are too many states."""
     return (stages + 1) * (_highest(least, most) + 1) > 4 * MAX_ARRAY_STATES
 

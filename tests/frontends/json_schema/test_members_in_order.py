@@ -16,6 +16,7 @@ from constrained.frontends.json_schema.compile import from_json_schema
 from constrained.limits import Limits
 from constrained.testing.walks import byte_vocabulary, random_text
 from tests import oracles
+from tests.engine.worlds import COMPILED, sized
 
 NAMES = "abc"
 INFO = byte_vocabulary()
@@ -87,7 +88,7 @@ def test_many_members_and_counts(seed: int) -> None:
     valid = jsonschema.Draft202012Validator(schema).is_valid
     compiled = cd.GrammarCompiler(INFO).compile_json_schema(schema)
     seen = set()
-    for trial in range(150):
+    for trial in range(sized(150, 16)):
         many = schema.get("minProperties", 0) if trial % 2 else rng.choice([0, 1, 2, 5, 20])
         kept = set(rng.sample(names, min(len(names), many + rng.choice([0, 0, 1])))) | set(required)
         if rng.random() < 0.2 and required:
@@ -108,8 +109,8 @@ def test_many_members_and_counts(seed: int) -> None:
         state = compiled.advance(compiled.start_state, text.encode())
         assert bool(state and compiled.is_complete(state)) is good, text
         seen.add(good)
-    assert seen == {False, True}
-    for _ in range(4):
+    assert True in seen and (False in seen or not COMPILED)
+    for _ in range(sized(4, 1)):
         text = random_text(compiled, rng, longest=300).decode()
         value = json.loads(text)
         assert valid(value), text
