@@ -51,8 +51,11 @@ GHOST = -1
 NAMED = 257
 """From here on: the tokens that the grammar names."""
 
-QUICK = 4_000
-"""States in which a shortest end is looked for."""
+SOON = 400
+"""States in which a shortest end is looked for at once,"""
+
+QUICK = 1_500
+"""and in which a shorter one than that at hand is."""
 
 KEPT = 4_000
 """Steps, and masks, that are remembered before all are forgotten."""
@@ -618,26 +621,28 @@ class DistinctAutomaton:
     def shortest(self, handle: int, most: int) -> bytes | None:
         """The bytes of a way to an end, at most ``most`` of them; None where only a named token goes on.
 
-        A shortest one by A* on relaxed's distances, which are at most the true ones (Hart, Nilsson, Raphael 1968),
-        among those shorter than the one that ``_descend`` comes to. Where ``QUICK`` states do not tell that one is
-        given. Where there is none, a short one: without needless blanks, of the texts that differ only in what the
-        readers remember a few, and distances count ``EAGER`` times (Pohl 1970), so that a way that has found its new
-        items is followed to the end.
+        A shortest one by A* on relaxed's distances, which are at most the true ones (Hart, Nilsson, Raphael 1968).
+        Where ``SOON`` states do not tell, the one that ``_descend`` comes to, or one that is shorter, if ``QUICK``
+        states tell it. Where there is none, a short one: without needless blanks, of the texts that differ only in what
+        the readers remember a few, and distances count ``EAGER`` times (Pohl 1970), so that a way that has found its
+        new items is followed to the end.
         """
         with self.lock:
+            self.searched = 0
+            try:
+                return self._search(handle, most, False, SOON)
+            except SearchLimitReached:
+                pass
             short = self._descended(handle)
             if short is not None and len(short) == self.distance(handle):
                 return short[:most]
             self.searched = 0
             try:
                 found = self._search(handle, most, False, QUICK, FAR if short is None else len(short))
-            except SearchLimitReached:
-                found = None
-            else:
-                if short is None:  # all was seen
-                    return found
-            if found is not None or short is not None:
                 return short[:most] if found is None and short is not None else found
+            except SearchLimitReached:
+                if short is not None:
+                    return short[:most]
             for eager, budget in ((True, self.max_search), (False, self.max_search)):
                 self.searched = 0
                 try:
