@@ -78,7 +78,7 @@ def test_patterns(run: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert run("check", written(tmp_path, "p.regex", "[ab]+c{2}\n"))[0] == 0
     code, out, _ = run("check", written(tmp_path, "p.re", r"(a|b)+\1"), "--json")
     error = json.loads(out)["error"]
-    assert (code, error["type"], error["position"]) == (1, "RegexError", 6)
+    assert (code, error["type"], error["position"]) == (1, "NotRegularError", 6)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a{2,3}\n")))
     assert run("check", "--regex", "--dialect", "ecma", "-")[0] == 0
 

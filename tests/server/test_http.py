@@ -253,7 +253,7 @@ def test_a_failing_step_is_one_500(server) -> None:
 
 def test_what_is_relaxed_is_told(server) -> None:
     schema: dict[str, Any] = {"type": "object", "unevaluatedProperties": False, "anyOf": [
-        {"properties": {f"p{i}": {"enum": [i]}}} for i in range(7)]}
+        {"properties": {f"p{i}": {"enum": [i]}}} for i in range(8)]}
     form = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
     status, answer = ask(server, chat(max_tokens=60, response_format=form))
     assert status == 400 and answer["error"]["param"] == "response_format.json_schema.schema"
