@@ -251,12 +251,12 @@ def report(found: list[Times], slowest: int) -> None:
         cpu = np.mean(list(one.first_cpu.values())) if one.first_cpu else 0.0
         print(f"| {one.label} | {percentiles(first)} {cpu:,.1f} | {int((first > 50_000).sum())} | {len(one.refused)} "
               f"| {len(one.hung)} | {len(one.rejected)} | {len(one.accepted)} |")
-    print(f"\nThe same over the {len(common)} schemas that all of them compile: first mask, mean microseconds\n")
-    print("| engine | mean | CPU mean |\n| --- | --- | --- |")
+    print(f"\nThe same over the {len(common)} schemas that all of them compile:\n")
+    print("| engine | mean | p50 | p99 | p99.9 | max | CPU mean |\n| --- | --- | --- | --- | --- | --- | --- |")
     for one in found:
         if common:
-            print(f"| {one.label} | {np.mean([one.first[name] for name in common]):,.1f} "
-                  f"| {np.mean([one.first_cpu[name] for name in common]):,.1f} |")
+            print(f"| {one.label} | {percentiles(np.array([one.first[name] for name in common]))} "
+                  f"{np.mean([one.first_cpu[name] for name in common]):,.1f} |")
     for one in found[:1]:
         if slowest:
             print(f"\nSlowest first masks of {one.label}:\n")
