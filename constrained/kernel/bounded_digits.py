@@ -24,12 +24,12 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.blocks import Block
-    from cython.cimports.constrained.kernel.hashing import mix
+    from cython.cimports.constrained.kernel.hashing import mix, put_slot
     from cython.cimports.constrained.kernel.memory import empty_table, grow_int
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.blocks import Block
-    from constrained.kernel.hashing import mix
+    from constrained.kernel.hashing import mix, put_slot
     from constrained.kernel.memory import empty_table, grow_int
 
 from constrained.kernel.dfa_tables import TooManyStates  # noqa: E402 - a Python name in both modes
@@ -310,7 +310,5 @@ class BoundedDigits:
                 raise MemoryError
             for j in range(self.count):
                 i = self._slot(self.kind[j], self.rest[j], self.read[j], self.low[j], self.high[j])
-                while self.slots[i] >= 0:
-                    i = (i + 1) & (self.slot_count - 1)
-                self.slots[i] = j
+                put_slot(self.slots, self.slot_count, i, j)
         return self.count - 1

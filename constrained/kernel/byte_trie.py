@@ -24,11 +24,11 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.hashing import hash_run, mix, sort_ints, sort_triples
+    from cython.cimports.constrained.kernel.hashing import hash_run, mix, put_slot, sort_ints, sort_triples
     from cython.cimports.constrained.kernel.memory import empty_table, grow_int
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.hashing import hash_run, mix, sort_ints, sort_triples
+    from constrained.kernel.hashing import hash_run, mix, put_slot, sort_ints, sort_triples
     from constrained.kernel.memory import empty_table, grow_int
 
 NONE = cython.declare(cython.int, 1 << 30)
@@ -239,9 +239,7 @@ class ByteTrie:
             for j in range(self.count):
                 e = self.at[j]
                 i = self._slot(self.lo, self.hi, self.child, e, self.at[j + 1] - e)
-                while self.slots[i] >= 0:
-                    i = (i + 1) & (self.slot_count - 1)
-                self.slots[i] = j
+                put_slot(self.slots, self.slot_count, i, j)
         return self.count - 1
 
     @cython.cfunc
@@ -365,9 +363,7 @@ class ByteTrie:
                 raise MemoryError
             for j in range(self.sets):
                 i = self._set_slot(self.set_at[j], self.set_at[j + 1] - self.set_at[j])
-                while self.set_slots[i] >= 0:
-                    i = (i + 1) & (self.set_slot_count - 1)
-                self.set_slots[i] = j
+                put_slot(self.set_slots, self.set_slot_count, i, j)
         return self.sets - 1
 
     @cython.cfunc

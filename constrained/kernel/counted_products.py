@@ -21,11 +21,11 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.hashing import hash_run
+    from cython.cimports.constrained.kernel.hashing import hash_run, put_slot
     from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.hashing import hash_run
+    from constrained.kernel.hashing import hash_run, put_slot
     from constrained.kernel.memory import drop_int, empty_table, grow_int
 
 from constrained.kernel.dfa_tables import TooManyStates  # noqa: E402 - a Python name in both modes
@@ -281,9 +281,7 @@ class CountedProduct:
                 raise MemoryError
             for j in range(1, self.count):
                 i = self._slot(j)
-                while self.slots[i] >= 0:
-                    i = (i + 1) & (self.slot_count - 1)
-                self.slots[i] = j
+                put_slot(self.slots, self.slot_count, i, j)
         return self.count - 1
 
     @cython.cfunc
@@ -414,9 +412,7 @@ class CountedProduct:
             raise MemoryError
         for j in range(count):
             i = self._set_slot(self.set_at[2 * j], self.set_at[2 * j + 1])
-            while self.slots[i] >= 0:
-                i = (i + 1) & (self.slot_count - 1)
-            self.slots[i] = j
+            put_slot(self.slots, self.slot_count, i, j)
         return 0
 
     # ---- for Python ----------------------------------------------------------------------------------------

@@ -16,9 +16,11 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.hashing import put_slot
     from cython.cimports.constrained.kernel.memory import empty_table, grow_int
     from cython.cimports.libc.stdlib import free
 else:
+    from constrained.kernel.hashing import put_slot
     from constrained.kernel.memory import empty_table, grow_int
 
 
@@ -570,9 +572,7 @@ class Table:
             raise MemoryError
         for j in range(count):
             i = self._pair_slot(self.pair_a[j], self.pair_b[j])
-            while self.slots[i] >= 0:
-                i = (i + 1) & (self.slot_count - 1)
-            self.slots[i] = j
+            put_slot(self.slots, self.slot_count, i, j)
         return 0
 
 

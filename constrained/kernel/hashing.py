@@ -68,6 +68,18 @@ def sort_triples(a: cython.p_int, b: cython.p_int, c: cython.p_int, lo: cython.i
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+def put_slot(slots: cython.p_int, slot_count: cython.int, i: cython.int, value: cython.int) -> cython.void:
+    """``value`` becomes an entry of an open table in which it is not yet, looked for first at ``i``; -1 is a free slot,
+    and ``slot_count`` a power of two.
+    """
+    while slots[i] >= 0:
+        i = (i + 1) & (slot_count - 1)
+    slots[i] = value
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
 def sort_ints(a: cython.p_int, lo: cython.int, hi: cython.int) -> cython.void:
     """Sort ``a[lo:hi]`` in place."""
     gap: cython.int = 1

@@ -20,12 +20,12 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.dfa_tables import Table
-    from cython.cimports.constrained.kernel.hashing import hash_run, sort_ints
+    from cython.cimports.constrained.kernel.hashing import hash_run, put_slot, sort_ints
     from cython.cimports.constrained.kernel.memory import empty_table, grow_int
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.dfa_tables import Table
-    from constrained.kernel.hashing import hash_run, sort_ints
+    from constrained.kernel.hashing import hash_run, put_slot, sort_ints
     from constrained.kernel.memory import empty_table, grow_int
 
 from constrained.kernel.dfa_tables import TooManyStates  # noqa: E402 - a Python name in both modes
@@ -289,9 +289,7 @@ class Subsets:
                 raise MemoryError
             for j in range(self.count):
                 i = self._slot(self.state_at[j], self.state_at[j + 1])
-                while self.slots[i] >= 0:
-                    i = (i + 1) & (self.slot_count - 1)
-                self.slots[i] = j
+                put_slot(self.slots, self.slot_count, i, j)
         return self.count - 1
 
     @cython.cfunc
