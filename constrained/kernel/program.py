@@ -462,15 +462,6 @@ class Program:
             if self.l_rule[k] == -3:
                 self.l_min[k] = guards.begin[self.l_min[k]]
 
-    def drop_regions(self) -> None:
-        """Forget the regions, so that every mask is found by walking the vocabulary. Before any automaton reads it."""
-        i: cython.int
-        for i in range(self.n_positions):
-            self.p_region[i] = 0
-        for i in range(self.n_loops):
-            self.l_region[i] = 0
-        self.regions = [b""]
-
     @property
     def position_rule(self):
         """The number of the rule that each position belongs to, for ``rule_names``."""

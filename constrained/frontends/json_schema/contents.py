@@ -20,7 +20,6 @@ MOST_KEYWORDS = cython.declare(cython.int, 8)
 
 _SILENT = cython.declare(cython.int, 1)
 _SAYS = cython.declare(cython.int, 2)
-_ITEMS = cython.declare(cython.int, 3)
 _KEYWORDS: dict = {
     **dict.fromkeys("title description default examples $comment deprecated readOnly writeOnly".split(), 1),
     **dict.fromkeys("type minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength enum const "
