@@ -18,7 +18,6 @@ from weakref import ref
 
 from constrained.engine.capture_graph import CaptureGraph
 from constrained.engine.captures import CaptureTracker
-from constrained.engine.distinct.automaton import SearchLimitReached
 from constrained.engine.distinct.build import distinct_automaton
 from constrained.engine.lowering import lower
 from constrained.engine.open_vocabulary import LiveTokens
@@ -29,6 +28,7 @@ from constrained.grammar.ir import RuleSet, TokenReference
 from constrained.kernel.stacks import ThreadLimitReached
 from constrained.kernel.token_automaton import StaleState, TokenAutomaton
 from constrained.kernel.token_walk import WalkLimitReached
+from constrained.kernel.value_pairs import SearchLimitReached
 from constrained.limits import Limits
 from constrained.vocabulary import TokenizerInfo
 

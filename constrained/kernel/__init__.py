@@ -22,7 +22,8 @@ _HERE = (
     "passes", "pending", "places", "position_sets", "program", "pruning", "region_tables", "region_tokens", "regions",
     "registers", "rule_writer", "set_entry", "set_loops", "shortest", "signatures", "spelling", "stacks", "starts",
     "subset_tables", "token_automaton", "token_budgets", "token_step", "token_trie", "token_walk", "unions",
-    "value_reader", "value_scalars", "value_states", "value_steps", "value_trie", "value_walk", "walk_lanes",
+    "value_pairs", "value_reader", "value_scalars", "value_states", "value_steps", "value_trie", "value_walk",
+    "walk_lanes",
 )
 _ABOVE: tuple[str, ...] = (
     "frontends.json_schema.applicators", "frontends.json_schema.arrays", "frontends.json_schema.assertions",

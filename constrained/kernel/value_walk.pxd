@@ -2,6 +2,7 @@ cimport cython
 
 from constrained.kernel.memory cimport grow_int
 from constrained.kernel.token_trie cimport TokenTrie
+from constrained.kernel.value_pairs cimport ValuePairs
 from constrained.kernel.value_reader cimport ValueReader
 
 cdef class Closing
@@ -15,11 +16,11 @@ cdef class Closing:
 
 @cython.final
 cdef class ValueWalk:
+    cdef ValuePairs pairs
     cdef ValueReader reader
-    cdef object automaton
-    cdef object owner
-    cdef object known
     cdef Closing closing
-    cdef object _of_state(self, object state)
-    cdef bint _away(self, const unsigned char* first, int* met) except -1
-    cdef bint _lives(self, int reader, object state) except -1
+    cdef list runs
+    cdef dict blanks
+    cdef object _behind_blanks(self, int reader, long long state)
+    cdef object _states_behind_blanks(self, long long state)
+    cdef int _troubling(self, tuple pairs, int* bits) except -1

@@ -1,21 +1,21 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
-"""The tokens that come to grief along what was seen: a walk over the vocabulary with one reader and one automaton.
+"""The tokens that come to grief along what was seen: a walk over the vocabulary with pairs of readers and an automaton.
 
 Idea
-    From a state (reader, automaton) only bytes of the reader's outlook can lead to a state without a way on; so the
-    walk follows those alone. Inside a string whose texts are nearly free there are many such bytes once much was seen,
-    and none of them matters before the closing quotation mark comes: where the automaton stays in its state and can
-    read bytes that were in no string so far, the walk goes only where the vocabulary has a token with a quotation mark
-    or a backslash ahead (``closing``).
+    From a pair (``value_pairs``) only bytes of the reader's outlook can lead to one without a way on; so the walk
+    follows those alone. Inside a string whose texts are nearly free there are many such bytes once much was seen, and
+    none of them matters before the closing quotation mark comes: where the automaton stays in its state and can read
+    bytes that were in no string so far, the walk goes only where the vocabulary has a token with a quotation mark or a
+    backslash ahead (``closing``).
 
-    What ``lives`` has to decide beyond that is asked of the caller.
+    Behind blanks, if all blanks do the same, the walk begins again at the vocabulary's few runs of them
+    (``blank_runs``).
 
 Data
     closing[x]       whether such a token is below node x of the vocabulary's trie
-    known            of each state of the automaton: 64 bytes, bits of the bytes that it can read (the caller's
-                     ``first_bytes``), and of those that leave it where it is
+    blanks           of each state of the automaton its states behind 1, 2, ... blanks; None: it matters which ones
 
-Cost: 0.5-1 us a node that is visited.
+Cost: 0.1-0.3 us a node that is visited.
 """
 
 from __future__ import annotations
@@ -28,16 +28,15 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
-    from cython.cimports.constrained.kernel.value_reader import ValueReader
-    from cython.cimports.constrained.kernel.value_states import NUMBER, STRING
+    from cython.cimports.constrained.kernel.value_pairs import GHOST, ValuePairs
+    from cython.cimports.constrained.kernel.value_states import STRING
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.memory import grow_int
     from constrained.kernel.token_trie import TokenTrie
-    from constrained.kernel.value_reader import ValueReader
-    from constrained.kernel.value_states import NUMBER, STRING
+    from constrained.kernel.value_pairs import GHOST, ValuePairs
+    from constrained.kernel.value_states import STRING
 
-_BYTES = [bytes((value,)) for value in range(256)]
 _BLANK = [0x09, 0x0A, 0x0D, 0x20]
 
 MANY = cython.declare(cython.int, 4000)  # states of which something is known before all is forgotten
@@ -109,81 +108,40 @@ def blank_runs(trie: TokenTrie) -> list:
 @cython.final
 @cython.cclass
 class ValueWalk:
-    """See the module docstring. ``automaton`` has ``advance``; ``owner``: ``first_bytes``, ``lives``, ``has_mark``."""
+    """See the module docstring. ``runs``: what ``blank_runs`` found."""
 
-    def __init__(self, reader: ValueReader, automaton, owner, closing: Closing):
-        self.reader = reader
-        self.automaton = automaton
-        self.owner = owner
+    def __init__(self, pairs: ValuePairs, closing: Closing, runs: list):
+        self.pairs = pairs
+        self.reader = pairs.reader
         self.closing = closing
-        self.known = {}
+        self.runs = runs
+        self.blanks = {}
 
-    @cython.cfunc
-    def _of_state(self, state):
-        """The 64 bytes of a state; ``known`` in the module docstring."""
-        found = self.known.get(state)
-        if found is None:
-            if len(self.known) >= MANY:
-                self.known.clear()
-            first = self.owner.first_bytes(state)
-            stays = bytearray(32)
-            for b in range(256):
-                if first[b >> 3] >> (b & 7) & 1 and self.automaton.advance(state, _BYTES[b]) == state:
-                    stays[b >> 3] |= 1 << (b & 7)
-            found = self.known[state] = first + bytes(stays)
-        return found
+    # ---- one pair ----------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _away(self, first: cython.p_const_uchar, met: cython.p_int) -> cython.bint:
-        """Whether one of the bytes ``first`` leads away from all that was seen; the outlook is in hand.
-
-        Brackets may begin more, and digits an exponent. ``met``: also no string so far had it.
-        """
-        i: cython.int
-        k: cython.int
-        b: cython.int
-        word: cython.int
-        for i in range(32):
-            word = first[i] & ~(self.reader.bits[i >> 2] >> (8 * (i & 3))) & 255
-            if met:
-                word &= ~(met[i >> 2] >> (8 * (i & 3)))
-            if word == 0:
-                continue
-            for k in range(8):
-                if word >> k & 1:
-                    b = 8 * i + k
-                    if b == 0x5B or b == 0x7B:
-                        continue
-                    if self.reader.kind == NUMBER and (0x30 <= b <= 0x39 or b == 0x2E or b == 0x2D or b == 0x2B
-                                                       or b == 0x65 or b == 0x45):
-                        continue
-                    return True
-        return False
-
-    def walk(self, reader: cython.int, state, without: cython.bint, others):
-        """The trie's nodes below which all tokens die, or None where a ``Distinct`` may begin on the way.
-
-        Begins at ``reader`` and ``state``, with no blank first if ``without`` is set; ``others``: more beginnings,
-        (reader, state, node) each, with no blank first.
-        """
+    def walk(self, reader: cython.int, state: cython.longlong):
+        """The trie's nodes below which all tokens die, or None where a ``Distinct`` may begin on the way."""
         x: cython.int
         node: cython.int
         b: cython.int
         i: cython.int
         here: cython.int
         r: cython.int
+        first: cython.int
+        after: cython.longlong
         only_closing: cython.bint
         closes: cython.bint
+        without: cython.bint
         trie: TokenTrie = self.closing.trie
+        pairs: ValuePairs = self.pairs
         bits = cython.declare(cython.int[8])
-        known: bytes
-        first: cython.p_const_uchar
-        dead = []
+        dead: list = []
+        others = self._behind_blanks(reader, state)
         marked = self.reader.mark()
-        waiting = [(reader, state, 0, marked, without)]
-        for here, after, node in others:
-            waiting.append((here, after, node, marked, True))
+        waiting: list = [(reader, state, 0, marked, others is not None)]
+        if others is not None:
+            for here, after, node in others:
+                waiting.append((here, after, node, marked, True))
         while waiting:
             here, state, node, marked, without = waiting.pop()
             self.reader.undo(marked)
@@ -193,48 +151,127 @@ class ValueWalk:
             if without:
                 bits[0] &= ~((1 << 0x09) | (1 << 0x0A) | (1 << 0x0D))
                 bits[1] &= ~1
-            known = self._of_state(state)
-            first = known
-            only_closing = self.reader.kind == STRING and self._away(first, self.reader.used)
+            first = pairs.first(state)
+            only_closing = self.reader.kind == STRING and pairs.leads_away(first, True)
             x = node + 1
             while x < trie.end[node]:
                 b = trie.word[x] & 255
-                closes = b == 0x22 or b == 0x5C
-                if bits[b >> 5] >> (b & 31) & 1 and (
-                    not only_closing or closes or self.closing.below[x] or not first[32 + (b >> 3)] >> (b & 7) & 1
-                ):
-                    if (b == 0x5B or b == 0x7B) and self.owner.has_mark(state):
+                if bits[b >> 5] >> (b & 31) & 1:
+                    if (b == 0x5B or b == 0x7B) and pairs.firsts.get(first, 8) != 0:
                         return None
-                    after = self.automaton.advance(state, _BYTES[b])
-                    r = self.reader.one(here, b) if after else -1
-                    if r < 0:
-                        dead.append(x)
-                    elif r > 0:
-                        if (only_closing and not closes and after == state) or self._lives(r, after):
+                    closes = b == 0x22 or b == 0x5C
+                    after = pairs.after(state, b)
+                    if only_closing and not closes and after == state:
+                        if self.closing.below[x]:
+                            r = self.reader.one(here, b)
                             if trie.end[x] > x + 1:
                                 waiting.append((r, after, x, self.reader.mark(), False))
-                        else:
+                    else:
+                        r = self.reader.one(here, b) if after != 0 else GHOST
+                        if r < 0 or not pairs.lives(r, after):
                             dead.append(x)
+                        elif r > 0 and trie.end[x] > x + 1:
+                            waiting.append((r, after, x, self.reader.mark(), False))
+                x = trie.end[x]
+        return dead
+
+    @cython.cfunc
+    def _behind_blanks(self, reader: cython.int, state: cython.longlong):
+        """Where the walk goes on behind blanks: (reader, state, node of the trie); None: as behind other bytes."""
+        i: cython.int
+        after: cython.longlong
+        found: list = []
+        self.reader.look_at(reader)
+        if self.reader.bits[1] & 1 == 0 and self.reader.bits[0] & ((1 << 0x09) | (1 << 0x0A) | (1 << 0x0D)) == 0:
+            return found
+        states = self._states_behind_blanks(state)
+        if states is None:
+            return None
+        reader = self.reader.one(reader, 0x20)  # of more blanks it knows nothing
+        if reader < 0:
+            return None
+        for after in states:
+            if not self.pairs.lives(reader, after):
+                return None
+        for i in range(len(states)):
+            for node in self.runs[i]:
+                found.append((reader, states[i], node))
+        return found
+
+    @cython.cfunc
+    def _states_behind_blanks(self, state: cython.longlong):
+        """The states behind 1, 2, ... blanks, as long as there are some; None where it matters which ones."""
+        i: cython.int
+        key: object = state
+        here: cython.longlong
+        found: list = []
+        if key in self.blanks:
+            return self.blanks[key]
+        if len(self.blanks) >= MANY:
+            self.blanks.clear()
+        for _ in range(len(self.runs)):
+            here = self.pairs.after(state, 0x20)
+            for i in range(3):
+                if self.pairs.after(state, _BLANK[i]) != here:
+                    self.blanks[key] = None
+                    return None
+            if here == 0:
+                break
+            found.append(here)
+            state = here
+        self.blanks[key] = found
+        return found
+
+    def survives(self, reader: cython.int, state: cython.longlong, data: bytes):
+        """Whether there is a way on behind ``data``, which has no bracket that opens."""
+        self.pairs._run(reader, state, data, 0)
+        return self.pairs.state != 0 and self.pairs.lives(self.pairs.here, self.pairs.state)
+
+    # ---- several -----------------------------------------------------------------------------------------
+
+    def walk_all(self, pairs: tuple):
+        """The same for any pairs, byte by byte. A ghost is followed wherever it can go."""
+        x: cython.int
+        node: cython.int
+        b: cython.int
+        trie: TokenTrie = self.closing.trie
+        bits = cython.declare(cython.int[8])
+        dead: list = []
+        waiting: list = [(pairs, 0, self.reader.mark())]
+        while waiting:
+            pairs, node, marked = waiting.pop()
+            self.reader.undo(marked)
+            self._troubling(pairs, bits)
+            x = node + 1
+            while x < trie.end[node]:
+                b = trie.word[x] & 255
+                if bits[b >> 5] >> (b & 31) & 1:
+                    after = self.pairs._living(self.pairs._byte(
+                        self.pairs._with_marks(pairs) if b == 0x5B or b == 0x7B else pairs, b))
+                    if not after:
+                        dead.append(x)
+                    elif trie.end[x] > x + 1:
+                        waiting.append((after, x, self.reader.mark()))
                 x = trie.end[x]
         return dead
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _lives(self, reader: cython.int, state) -> cython.bint:
-        if self.reader.look_at(reader):
-            return True
-        known: bytes = self._of_state(state)
-        if self._away(known, None if not cython.compiled else cython.NULL):
-            return True
-        return self.owner.lives(reader, state)
-
-    def survives(self, reader: cython.int, state, data: bytes):
-        """Whether there is a way on behind ``data``, which has no bracket that opens."""
-        after = self.automaton.advance(state, data)
-        if not after:
-            return False
-        if reader != 0:
-            reader = self.reader.feed(reader, data)
-            if reader < 0:
-                return False
-        return reader == 0 or self._lives(reader, after)
+    def _troubling(self, pairs: tuple, bits: cython.p_int) -> cython.int:
+        """Write the bytes behind which a pair is not calm."""
+        i: cython.int
+        row: cython.int
+        reader: cython.int
+        state: cython.longlong
+        for i in range(8):
+            bits[i] = 0
+        for reader, state in pairs:
+            if reader == GHOST:
+                row = self.pairs.first(state)
+                for i in range(8):
+                    bits[i] |= self.pairs.firsts.get(row, i)
+            elif reader != 0:
+                self.reader.look_at(reader)
+                for i in range(8):
+                    bits[i] |= self.reader.bits[i]
+        return 0

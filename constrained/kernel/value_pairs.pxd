@@ -1,0 +1,39 @@
+cimport cython
+
+from constrained.kernel.int_rows cimport IntRows
+from constrained.kernel.token_automaton cimport TokenAutomaton
+from constrained.kernel.value_reader cimport ValueReader
+
+cdef class ValuePairs
+cdef int GHOST
+cdef int BRACKET
+cdef int OF_NUMBER
+cdef int EXPONENT
+
+@cython.final
+cdef class ValuePairs:
+    cdef readonly ValueReader reader
+    cdef readonly TokenAutomaton exact
+    cdef IntRows firsts
+    cdef int* row_at
+    cdef int cap
+    cdef int mark
+    cdef int max_search
+    cdef public int searched
+    cdef int here
+    cdef long long state
+    cdef long long after(self, long long state, int byte) except -1
+    cdef long long marked(self, long long state) except -1
+    cdef long long distance(self, long long state) except -1
+    cdef int first(self, long long state) except -1
+    cdef int _look(self, int node) except -1
+    cdef object _fed(self, tuple pairs, bytes data)
+    cdef Py_ssize_t _run(self, int reader, long long state, bytes data, Py_ssize_t i) except -1
+    cdef object _byte(self, tuple pairs, int byte)
+    cdef int _add(self, dict found, int reader, long long state) except -1
+    cdef object _with_marks(self, tuple pairs)
+    cdef object _living(self, tuple pairs)
+    cdef bint lives(self, int reader, long long state) except -1
+    cdef bint leads_away(self, int row, bint unused) noexcept
+    cdef object _ways(self, tuple here, int byte, int row)
+    cdef bint _search(self, int reader, long long state) except -1
