@@ -1,9 +1,10 @@
 cimport cython
 
-from constrained.frontends.json_schema.direct_rules cimport Rules, Tables, Texts
+from constrained.frontends.json_schema.direct_places cimport LONGEST_CHAIN, Places
+from constrained.frontends.json_schema.direct_rules cimport Tables, Texts
 from constrained.kernel.nodes cimport Reference
 
-cdef int MOST_COMPARED, DEEPEST, LONGEST_CHAIN
+cdef int DEEPEST
 
 @cython.final
 cdef class Union:
@@ -13,22 +14,16 @@ cdef class Union:
     cdef Texts texts
 
 @cython.final
-cdef class Writer(Rules):
+cdef class Writer(Places):
     cdef object host
     cdef object make_host
-    cdef object document
-    cdef dict known
     cdef dict references
     cdef dict arrays
-    cdef dict looks
-    cdef Py_ssize_t compared
     cdef int chain
     cdef Py_ssize_t spent
     cdef dict unions
     cdef object shape
     cdef bint comparing
-    cdef list waiting
-    cdef Py_ssize_t done
     cdef dict filled_ones
     cdef list open
     cdef object value(self, object schema, str base, object keyword, object name)
@@ -42,10 +37,6 @@ cdef class Writer(Rules):
     cdef Union union_of(self, dict schema, str base, object keyword, object name)
     cdef Union alternatives_of(self, dict schema, str base, object keyword, object name)
     cdef object united(self, Union union)
-    cdef tuple target(self, str ref)
-    cdef tuple follow(self, str ref)
-    cdef object waits(self, dict schema, object union, str base, object keyword, object name)
-    cdef object written(self, dict schema)
     cdef object run(self)
     cdef object end(self)
     cdef object write(self)

@@ -21,16 +21,12 @@ Cost: 0.3 us a member, 2-3 us an object.
 
 from __future__ import annotations
 
-from marshal import dumps
-from urllib.parse import unquote
-
 try:
     import cython
 except ImportError:
     from constrained.kernel import cython_shim as cython
 
 from constrained.frontends.json_schema.direct_reading import NotPlain, NoValue
-from constrained.frontends.json_schema.document import is_index
 
 if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.direct_nodes import (
@@ -40,6 +36,7 @@ if cython.compiled:
         reference,
         sequence,
     )
+    from cython.cimports.constrained.frontends.json_schema.direct_places import LONGEST_CHAIN, Places
     from cython.cimports.constrained.frontends.json_schema.direct_reading import (
         ARRAY,
         COUNTS,
@@ -66,10 +63,11 @@ if cython.compiled:
         told_apart,
         types_of,
     )
-    from cython.cimports.constrained.frontends.json_schema.direct_rules import Rules, Tables, Texts
+    from cython.cimports.constrained.frontends.json_schema.direct_rules import Tables, Texts
     from cython.cimports.constrained.kernel.nodes import Reference
 else:
     from constrained.frontends.json_schema.direct_nodes import choice, mark, place_of, reference, sequence
+    from constrained.frontends.json_schema.direct_places import LONGEST_CHAIN, Places
     from constrained.frontends.json_schema.direct_reading import (
         ARRAY,
         COUNTS,
@@ -96,15 +94,11 @@ else:
         told_apart,
         types_of,
     )
-    from constrained.frontends.json_schema.direct_rules import Rules, Tables, Texts
+    from constrained.frontends.json_schema.direct_rules import Tables, Texts
     from constrained.kernel.nodes import Reference
 
-MOST_COMPARED = cython.declare(cython.int, 4_000_000)
-"""Bytes of schemas that are compared as a whole, for one document."""
 DEEPEST = cython.declare(cython.int, 8)
 """Arrays inside each other that do not wait."""
-LONGEST_CHAIN = cython.declare(cython.int, 100)
-"""References to nothing but another reference, one behind the other."""
 
 
 @cython.final
@@ -121,7 +115,7 @@ class Union:
 
 @cython.final
 @cython.cclass
-class Writer(Rules):
+class Writer(Places):
     """Reads one document. See the module docstring.
 
     Args:
@@ -137,21 +131,16 @@ class Writer(Rules):
     @cython.cfunc
     def take(self, tables: Tables, host, document, strict: bool):
         self.begin(tables, strict)
+        self.begin_places(document)
         self.host = None
         self.make_host = host
-        self.document = document
-        self.known = {}
         self.references = None
         self.arrays = None
-        self.looks = {}
-        self.compared = 0
         self.chain = 0
         self.spent = 0
         self.unions = None
         self.shape = None
         self.comparing = False
-        self.waiting = []
-        self.done = 0
         self.filled_ones = None
         self.open = None
 
@@ -425,99 +414,6 @@ class Writer(Rules):
                 options.append(self.scalar_set(one))
             options.extend(texts.words)
         return choice(options)
-
-    @cython.cfunc
-    def target(self, ref: str) -> tuple:
-        """The schema at the end of a chain of references, and its pointer."""
-        bits: cython.int
-        found: tuple
-        for _ in range(LONGEST_CHAIN):
-            found = self.follow(ref)
-            schema = found[0]
-            if type(schema) is not dict or "$ref" not in schema:
-                return found
-            bits = bits_of(schema)
-            if bits != REFERS and not self.tables.ref_alone:
-                return found
-            following: object = schema["$ref"]
-            if type(following) is not str:  # before it is a ``str`` to the compiler
-                raise NotPlain
-            ref = following
-        raise NotPlain
-
-    @cython.cfunc
-    def follow(self, ref: str) -> tuple:
-        """The schema that a pointer from the document's root leads to, and the pointer: as ``Document.walk``."""
-        value: object = self.document
-        if ref == "#":
-            return value, ""
-        if not ref.startswith("#/"):
-            raise NotPlain
-        path: str = ref[1:]
-        if "%" in path:
-            path = unquote(path)
-        for part in ref[2:].split("/"):
-            step: str = part
-            if "%" in step:
-                step = unquote(step)
-            if "~" in step:
-                step = step.replace("~1", "/").replace("~0", "~")
-            if type(value) is dict:
-                if step not in cython.cast(dict, value):
-                    raise NotPlain
-                value = cython.cast(dict, value)[step]
-            elif type(value) is list and is_index(step) and int(step) < len(cython.cast(list, value)):
-                value = cython.cast(list, value)[int(step)]
-            else:
-                raise NotPlain
-        return value, path
-
-    # ---- equal places --------------------------------------------------------------------------------
-
-    @cython.cfunc
-    def waits(self, schema: dict, union, base: str, keyword, name):
-        """A reference to the rule of an array or an object, which is written later: that of an equal one, if any."""
-        pointer: str
-        first = None
-        size: cython.Py_ssize_t = 0
-        inside = schema.get("properties")
-        if type(inside) is dict:
-            size = len(inside)
-            first = next(iter(inside), None)
-        look = (len(schema), size, first)
-        others: list = self.looks.get(look)
-        if others is None:
-            others = []
-            self.looks[look] = others
-        elif self.compared < MOST_COMPARED:
-            written = self.written(schema)
-            if written is not None:
-                for other in others:
-                    entry: list = other
-                    if entry[1] is None:
-                        entry[1] = self.written(entry[0]) or b""
-                    if entry[1] == written:
-                        found = entry[2]
-                        self.known[mark(schema)] = found
-                        return found
-        pointer = place_of(base, keyword, name)
-        rule = self.rule_name(pointer)
-        found = reference(rule)
-        self.known[mark(schema)] = found
-        others.append([schema, None, found])
-        self.waiting.append((schema, pointer, rule, union))
-        return found
-
-    @cython.cfunc
-    def written(self, schema: dict):
-        """The bytes of a schema; None where they would not tell it from others."""
-        try:
-            found = dumps(schema, 2)
-        except ValueError:
-            self.compared += MOST_COMPARED // 40
-            return None
-        self.compared += len(found)
-        return found
 
     # ---- arrays and objects --------------------------------------------------------------------------
 

@@ -8,6 +8,8 @@ cdef Reference reference(str name)
 cdef object choice(list options)
 cdef object EMPTY, QUOTE
 cdef Py_ssize_t MANY_SKIPPED
+cdef bytes _escaped
+cdef unsigned char* _escaped_bytes
 
 cdef object mark(object thing)
 cdef int needs_no_escapes(str text) except -1

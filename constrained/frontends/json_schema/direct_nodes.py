@@ -29,12 +29,17 @@ if cython.compiled:
     )
     from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
     from cython.cimports.cpython.long import PyLong_FromVoidPtr
+    from cython.cimports.cpython.unicode import PyUnicode_DATA
+    from cython.cimports.libc.string import memcpy
 else:
     from constrained.grammar.keys import KeyDfa
     from constrained.kernel.nodes import ByteDfa, Choice, Literal, Reference, Repeat, Sequence, Unordered
 
 EMPTY = Literal(b"")
 QUOTE = Literal(b'"')
+_escaped: bytes = bytes([not 0x20 <= c <= 0x7E or c in b'"\\' for c in range(256)])
+_escaped_bytes = _escaped
+"""Whether a byte may be written otherwise than as it is."""
 MANY_SKIPPED = cython.declare(cython.Py_ssize_t, 128)
 
 
@@ -78,9 +83,12 @@ def mark(thing):
 @cython.exceptval(-1, check=False)
 def needs_no_escapes(text: str) -> cython.int:
     """Whether a string of JSON has one spelling, however it is written."""
-    c: cython.Py_UCS4
-    for c in text:
-        if c < " " or c > "~" or c == '"' or c == "\\":
+    i: cython.Py_ssize_t
+    if not text.isascii():
+        return False
+    p: cython.p_uchar = cython.cast(cython.p_uchar, PyUnicode_DATA(text)) if cython.compiled else text.encode()
+    for i in range(len(text)):
+        if _escaped_bytes[p[i]]:
             return False
     return True
 
@@ -88,20 +96,17 @@ def needs_no_escapes(text: str) -> cython.int:
 @cython.cfunc
 def plain_literal(text: str):
     """A string of JSON that needs no escapes, however it is written; None: it needs some."""
-    c: cython.Py_UCS4
-    i: cython.Py_ssize_t = 1
     if not needs_no_escapes(text):
         return None
     node: Literal = Literal.__new__(Literal)
     node.kind = 1
     if cython.compiled:
-        data: bytes = PyBytes_FromStringAndSize(cython.NULL, len(text) + 2)
+        size: cython.Py_ssize_t = len(text)
+        data: bytes = PyBytes_FromStringAndSize(cython.NULL, size + 2)
         p: cython.p_char = data
         p[0] = 0x22
-        for c in text:
-            p[i] = cython.cast(cython.char, c)
-            i += 1
-        p[i] = 0x22
+        memcpy(p + 1, PyUnicode_DATA(text), size)  # of ASCII, a byte a character
+        p[size + 1] = 0x22
         node.data = data
     else:
         node.data = b'"' + text.encode() + b'"'

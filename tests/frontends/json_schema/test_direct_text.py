@@ -17,12 +17,28 @@ from tests.shared_data import require_shared
 DECODE = json.JSONDecoder(parse_float=Decimal).decode
 
 
+NOTES = ("description", "title", "default", "$comment")
+BY_NAME = ("properties", "patternProperties", "definitions", "$defs", "dependencies", "dependentSchemas",
+           "dependentRequired")
+
+
+def without_notes(value: Any, under: str = "", depth: int = 1) -> Any:
+    """The value without the texts that are read over."""
+    if isinstance(value, list):
+        return [without_notes(item, "", depth + 1) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: item if key in ("enum", "const") else without_notes(item, key, depth + 1)
+            for key, item in value.items()
+            if key not in NOTES or not isinstance(item, str) or under in BY_NAME or depth >= 64}
+
+
 def check(text: str) -> bool:
-    """Whether the text was read; then the value, the types and the order in it are those of ``json``."""
+    """Whether the text was read; then the value, the types and the order in it are those of ``json``, but for notes."""
     read = read_text(text)
     if read is None:
         return False
-    assert repr(read[0]) == repr(DECODE(text)), text
+    assert repr(read[0]) == repr(without_notes(DECODE(text))), text
     return True
 
 
@@ -51,6 +67,34 @@ def test_what_is_wrong_is_left_to_json(text: str) -> None:
         assert read_text(whole) is None, whole
 
 
+@pytest.mark.parametrize("key", NOTES)
+def test_notes_are_read_over(key: str) -> None:
+    for text, value in [
+        (f'{{"{key}": "x"}}', {}), (f'[{{"a": 1, "{key}": "\\n", "b": {{"{key}": ""}}}}]', [{"a": 1, "b": {}}]),
+        (f'{{"{key}": {{"{key}": "x"}}}}', {key: {}}), (f'{{"{key}": {{}}, "{key}": "x"}}', {}),
+        (f'{{"{key}": "x", "{key}": 1}}', {key: 1}), (f'{{"\\u{ord(key[0]):04x}{key[1:]}": "x"}}', {}),
+        (f'{{"items": [{{"{key}": "x"}}]}}', {"items": [{}]}),
+        (f'{{"properties": {{"{key}": "x", "a": {{"{key}": "x"}}}}, "{key}": "x"}}',
+         {"properties": {key: "x", "a": {}}}),
+        (f'{{"dependencies": {{"{key}": "x"}}}}', {"dependencies": {key: "x"}}),
+        (f'{{"enum": [{{"{key}": "x"}}, {{"a": {{"{key}": "x"}}}}], "{key}": "x", "not": {{"{key}": "x"}}}}',
+         {"enum": [{key: "x"}, {"a": {key: "x"}}], "not": {}}),
+        (f'{{"const": {{"b": [{{"{key}": "x"}}], "{key}": "x"}}, "{key}": "x"}}',
+         {"const": {"b": [{key: "x"}], key: "x"}}),
+    ]:
+        read = read_text(text)
+        assert read is not None and repr(read[0]) == repr(value), text
+        assert check(text) or text.count(f'"{key}"') > 1
+    for wrong in ('"a\tb"', '"\\x"', '"\\', '"a'):
+        assert read_text(f'{{"{key}": {wrong}}}') is None
+
+
+def test_notes_in_the_deep_stay() -> None:
+    for depth in range(60, 70):
+        assert check('{"a":[' * depth + '{"title": "x"}' + "]}" * depth)
+        assert check('{"a":' * depth + '{"title": "x"}' + "}" * depth + " ")
+
+
 def test_what_is_rare_is_left_to_json() -> None:
     for text in ("1234567890123456789", '"\ud800"', "[" * 300 + "]" * 300, "1e99999999999999999999"):
         assert read_text(text) is None
@@ -72,9 +116,11 @@ def test_watched_keys_are_seen(text: str, seen: int) -> None:
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**18) + 1, 10**18 - 1)
     | st.floats(allow_nan=False, allow_infinity=False) | st.text(st.characters(exclude_categories=["Cs"]))
-    | st.sampled_from(["type", "string", "$ref", "propertie", "id"]),
+    | st.sampled_from(["type", "string", "$ref", "propertie", "id", "title"]),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(
-        st.text(max_size=4) | st.sampled_from(["type", "items", "required", "minimum", "$id"]), inner, max_size=4),
+        st.text(max_size=4) | st.sampled_from(
+            ["type", "items", "required", "minimum", "$id", "title", "default", "enum", "const", "properties"]),
+        inner, max_size=4),
     max_leaves=15)
 
 

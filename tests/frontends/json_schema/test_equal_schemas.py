@@ -30,6 +30,35 @@ def places(schema: Any, **options: Any) -> int:
     return len(build(schema, **options)[1].places)
 
 
+def object_of(*values: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {f"k{i}": value for i, value in enumerate(values)}, **more}
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    (object_of({"enum": [1]}), object_of({"enum": [True]})), (object_of({"enum": [0]}), object_of({"enum": [False]})),
+    (object_of({"enum": ["1"]}), object_of({"enum": [1]})), (object_of({"enum": ["a"]}), object_of({"enum": ["b"]})),
+    (object_of({"enum": [[1]]}), object_of({"enum": [[True]]})), (object_of({"enum": [1, 2]}), object_of({"enum": [1]})),
+    (object_of(object_of({"type": "null"})), object_of(object_of({"type": "boolean"}))),
+    (object_of({"minimum": 0}), object_of({"minimum": 1})), (object_of({}), object_of(True, required=["k0"])),
+    (object_of({"items": {"type": "null"}}), object_of({"items": {"type": "string"}})),
+])
+def test_objects_that_look_alike(one: Any, other: Any) -> None:
+    """They are one rule if they are equal, however deep, and two if they differ anywhere."""
+    for first, second, more in ((one, other, True), (one, copy(one), False), (other, copy(other), False)):
+        twice, once = (from_json_schema(json.dumps({"type": "object", "properties": members}), property_order="any")
+                       for members in ({"a": first, "b": second}, {"a": first}))
+        assert (len(twice.rules) > len(once.rules)) is more, (first, second)
+
+
+def test_equal_members_in_another_order_are_another_object() -> None:
+    one = {"type": "object", "properties": {"x": {"properties": {"a": {}, "b": {}}}}, "required": ["x"]}
+    other = {"type": "object", "properties": {"x": {"properties": {"b": {}, "a": {}}}}, "required": ["x"]}
+    rules = from_json_schema({"properties": {"p": one, "q": other}})
+    for text, right in [('{"p": {"x": {"a": 1, "b": 1}}}', True), ('{"p": {"x": {"b": 1, "a": 1}}}', False),
+                        ('{"q": {"x": {"a": 1, "b": 1}}}', False), ('{"q": {"x": {"b": 1, "a": 1}}}', True)]:
+        assert oracles.accepts(rules, text.encode()) is right, text
+
+
 def test_equal_schemas_are_read_once() -> None:
     one = {"properties": {"x": {"anyOf": BRANCHES}}, "$defs": DEFINITIONS}
     two = {"properties": {"x": {"anyOf": copy(BRANCHES)}, "y": {"anyOf": copy(BRANCHES)}}, "$defs": DEFINITIONS}

@@ -1,0 +1,19 @@
+from constrained.frontends.json_schema.direct_rules cimport Rules
+
+cdef Py_ssize_t MOST_COMPARED
+cdef int LONGEST_CHAIN
+
+cdef class Places(Rules):
+    cdef object document
+    cdef dict known
+    cdef dict looks
+    cdef Py_ssize_t compared
+    cdef list waiting
+    cdef Py_ssize_t done
+    cdef object begin_places(self, object document)
+    cdef tuple target(self, str ref)
+    cdef tuple follow(self, str ref)
+    cdef object waits(self, dict schema, object union, str base, object keyword, object name)
+    cdef int are_same(self, object one, object other) except -1
+
+cdef int _are_equal(object one, object other, list pairs) except -1

@@ -1,0 +1,203 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""The places of one document: where a reference leads, which schemas are equal, and what waits to be written.
+
+Equal objects are one rule wherever they stand. Schemas are compared only if they have as many keywords and members and
+the same first member (``looks``); most that differ then do so at the first value that is looked at.
+
+Invariant: schemas that are told to be the same have the same members in the same order, of the same types.
+Cost: 0.3 us an object; a comparison 10 ns a value, ``MOST_COMPARED`` values for one document.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+from constrained.frontends.json_schema.direct_reading import NotPlain
+from constrained.frontends.json_schema.document import is_index
+
+if cython.compiled:
+    from cython.cimports.constrained.frontends.json_schema.direct_nodes import mark, place_of, reference
+    from cython.cimports.constrained.frontends.json_schema.direct_reading import REFERS, bits_of
+    from cython.cimports.constrained.frontends.json_schema.direct_rules import Rules
+    from cython.cimports.cpython.dict import PyDict_Next
+    from cython.cimports.cpython.object import PyObject
+else:
+    from constrained.frontends.json_schema.direct_nodes import mark, place_of, reference
+    from constrained.frontends.json_schema.direct_reading import REFERS, bits_of
+    from constrained.frontends.json_schema.direct_rules import Rules
+
+MOST_COMPARED = cython.declare(cython.Py_ssize_t, 200_000)
+"""Values that are compared, for one document."""
+LONGEST_CHAIN = cython.declare(cython.int, 100)
+"""References to nothing but another reference, one behind the other."""
+
+
+@cython.cclass
+class Places(Rules):
+    """``document``: the schema of the whole document.
+
+    ``known``: the expressions of schemas, by their identity. ``looks``: a list ``schema, expression, ...`` of those
+    that look alike, by a hash of how they do. ``waiting``: ``(schema, pointer, name of its rule, union or None)``.
+    """
+
+    @cython.cfunc
+    def begin_places(self, document):
+        self.document = document
+        self.known = {}
+        self.looks = {}
+        self.compared = 0
+        self.waiting = []
+        self.done = 0
+
+    # ---- references ----------------------------------------------------------------------------------
+
+    @cython.cfunc
+    def target(self, ref: str) -> tuple:
+        """The schema at the end of a chain of references, and its pointer."""
+        bits: cython.int
+        found: tuple
+        for _ in range(LONGEST_CHAIN):
+            found = self.follow(ref)
+            schema = found[0]
+            if type(schema) is not dict or "$ref" not in schema:
+                return found
+            bits = bits_of(schema)
+            if bits != REFERS and not self.tables.ref_alone:
+                return found
+            following: object = schema["$ref"]
+            if type(following) is not str:  # before it is a ``str`` to the compiler
+                raise NotPlain
+            ref = following
+        raise NotPlain
+
+    @cython.cfunc
+    def follow(self, ref: str) -> tuple:
+        """The schema that a pointer from the document's root leads to, and the pointer: as ``Document.walk``."""
+        value: object = self.document
+        if ref == "#":
+            return value, ""
+        if not ref.startswith("#/"):
+            raise NotPlain
+        path: str = ref[1:]
+        if "%" in path:
+            path = unquote(path)
+        for part in ref[2:].split("/"):
+            step: str = part
+            if "%" in step:
+                step = unquote(step)
+            if "~" in step:
+                step = step.replace("~1", "/").replace("~0", "~")
+            if type(value) is dict:
+                if step not in cython.cast(dict, value):
+                    raise NotPlain
+                value = cython.cast(dict, value)[step]
+            elif type(value) is list and is_index(step) and int(step) < len(cython.cast(list, value)):
+                value = cython.cast(list, value)[int(step)]
+            else:
+                raise NotPlain
+        return value, path
+
+    # ---- equal places --------------------------------------------------------------------------------
+
+    @cython.cfunc
+    def waits(self, schema: dict, union, base: str, keyword, name):
+        """A reference to the rule of an array or an object, which is written later: that of an equal one, if any."""
+        pointer: str
+        i: cython.Py_ssize_t
+        others: list
+        look: cython.Py_ssize_t = len(schema)
+        inside = schema.get("properties")
+        if type(inside) is dict:
+            for first in cython.cast(dict, inside):
+                look += hash(first)
+                break
+            look += 64 * len(cython.cast(dict, inside))
+        key = look
+        found = self.looks.get(key)
+        if found is None:
+            others = []
+            self.looks[key] = others
+        else:
+            others = found
+            for i in range(0, len(others), 2):
+                if self.compared >= MOST_COMPARED:
+                    break
+                if self.are_same(schema, others[i]):
+                    found = others[i + 1]
+                    self.known[mark(schema)] = found
+                    return found
+        pointer = place_of(base, keyword, name)
+        rule = self.rule_name(pointer)
+        found = reference(rule)
+        self.known[mark(schema)] = found
+        others.append(schema)
+        others.append(found)
+        self.waiting.append((schema, pointer, rule, union))
+        return found
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def are_same(self, one, other) -> cython.int:
+        """Whether two schemas say the same, in the same order."""
+        pairs: list = []  # containers in them that are still to be compared
+        mine: list
+        yours: list
+        i: cython.Py_ssize_t
+        place: cython.Py_ssize_t = 0
+        if cython.compiled:
+            key_there: cython.pointer(PyObject) = cython.NULL
+            there: cython.pointer(PyObject) = cython.NULL
+        while True:
+            self.compared += len(one)
+            if len(one) != len(other):
+                return False
+            if type(one) is dict:
+                place = 0
+                pieces = None if cython.compiled else iter(other.items())
+                for key, value in cython.cast(dict, one).items():
+                    if cython.compiled:
+                        PyDict_Next(other, cython.address(place), cython.address(key_there), cython.address(there))
+                        if not _are_equal(key, cython.cast(object, key_there), pairs):
+                            return False
+                        if not _are_equal(value, cython.cast(object, there), pairs):
+                            return False
+                    else:
+                        name, thing = next(pieces)
+                        if not _are_equal(key, name, pairs) or not _are_equal(value, thing, pairs):
+                            return False
+            else:
+                mine = one
+                yours = other
+                for i in range(len(mine)):
+                    if not _are_equal(mine[i], yours[i], pairs):
+                        return False
+            if len(pairs) == 0:
+                return True
+            if self.compared > MOST_COMPARED:
+                return False
+            other = pairs.pop()
+            one = pairs.pop()
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1, check=False)
+def _are_equal(one, other, pairs: list) -> cython.int:
+    """Whether two values are plainly the same, as far as it is seen here: of containers that are the type and ``pairs``
+    holds them then."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if type(one) is str:
+        return cython.cast(str, one) == cython.cast(str, other)
+    if type(one) is dict or type(one) is list:
+        pairs.append(one)
+        pairs.append(other)
+        return True
+    return type(one) is int and one == other

@@ -1,0 +1,3 @@
+from constrained.frontends.json_schema.direct_rules import Rules
+
+class Places(Rules): ...
