@@ -5,11 +5,7 @@ cimport cython
 cdef class Table:
     cdef int n
     cdef int k
-    cdef int cap
-    cdef int slot_count
     cdef int* next
-    cdef int* pair_a
-    cdef int* pair_b
     cdef int* slots
     cdef int* order
     cdef int* seen
@@ -25,6 +21,4 @@ cdef class Table:
     cdef int* queue
     cdef int* queued
     cdef int _mark(self, int state, int touched) except -1
-    cdef int _pair_slot(self, int a, int b) noexcept
-    cdef int _pair(self, int a, int b, int count) except -1
-    cdef int _rehash(self, int count) except -1
+    cdef bint _same(self, int a, int b) noexcept

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
-"""Products, trimming and minimising of deterministic automata over classes, on flat tables.
+"""Trimming and minimising of deterministic automata over classes, on flat tables.
 
 Row by row: ``next[state * k + class]`` is the next state or -1 (dead); state 0 starts. Rows come and go as tuples where
 Python asks for them. What the operations mean is said in ``regex.dfa``; here they are loops over ints, and most change
@@ -16,11 +16,11 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.hashing import put_slot
+    from cython.cimports.constrained.kernel.hashing import hash_run, put_slot
     from cython.cimports.constrained.kernel.memory import empty_table, grow_int
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.hashing import put_slot
+    from constrained.kernel.hashing import hash_run, put_slot
     from constrained.kernel.memory import empty_table, grow_int
 
 
@@ -37,8 +37,6 @@ class Table:
 
         def __dealloc__(self):
             free(self.next)
-            free(self.pair_a)
-            free(self.pair_b)
             free(self.slots)
             free(self.order)
             free(self.seen)
@@ -58,8 +56,8 @@ class Table:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
-            self.n = self.k = self.cap = self.slot_count = 0
-            for name in ("next pair_a pair_b slots order seen at source elems place block first end marked touched "
+            self.n = self.k = 0
+            for name in ("next slots order seen at source elems place block first end marked touched "
                          "queue queued").split():
                 setattr(self, name, None)
             return self
@@ -235,6 +233,77 @@ class Table:
                 for g in range(self.k):
                     self.next[i * self.k + g] = self.next[i * k + self.order[g]]
         return groups
+
+    def fold(self, accepting: frozenset) -> tuple:
+        """One state of those with equal rows, as often as that leaves fewer by a good part: (whether any went, the
+        accepting states). It does most of what ``blocks`` is for at a fraction of the cost: acyclic parts fold up
+        from their ends, and of remainders those that one more digit makes equal become one.
+        """
+        k: cython.int = self.k
+        n: cython.int = self.n
+        i: cython.int
+        j: cython.int
+        at: cython.int
+        kept: cython.int
+        size: cython.int = 16
+        h: cython.ulonglong
+        changed: cython.bint = False
+        while size < 2 * n:
+            size *= 2
+        self.order = grow_int(self.order, n + 1)  # of each state the one that stands for it
+        self.marked = grow_int(self.marked, n + 1)  # whether it accepts
+        if not (self.order and self.marked):
+            raise MemoryError
+        for i in range(n):
+            self.marked[i] = 0
+        for i in accepting:
+            self.marked[i] = 1
+        while True:
+            self.slots = empty_table(self.slots, size)
+            if not self.slots:
+                raise MemoryError
+            kept = 0
+            for i in range(n):
+                h = hash_run(self.next, i * k, k)
+                at = cython.cast(cython.int, (h ^ cython.cast(cython.ulonglong, self.marked[i]))
+                                 & cython.cast(cython.ulonglong, size - 1))
+                while self.slots[at] >= 0:
+                    j = self.slots[at]
+                    if self.marked[i] == self.marked[j] and self._same(i, j):
+                        break
+                    at = (at + 1) & (size - 1)
+                if self.slots[at] >= 0:
+                    self.order[i] = self.slots[at]
+                    continue
+                # rows before this one are done with: it moves up into the first free place
+                for j in range(k):
+                    self.next[kept * k + j] = self.next[i * k + j]
+                self.marked[kept] = self.marked[i]
+                put_slot(self.slots, size, at, kept)
+                self.order[i] = kept
+                kept += 1
+            if kept < n:
+                changed = True
+                for i in range(kept * k):
+                    if self.next[i] >= 0:
+                        self.next[i] = self.order[self.next[i]]
+            if n - kept <= n >> 4:
+                self.n = kept
+                break
+            n = kept
+        if not changed:
+            return False, accepting
+        return True, frozenset([i for i in range(self.n) if self.marked[i]])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _same(self, a: cython.int, b: cython.int) -> cython.bint:
+        """Whether two rows are equal."""
+        j: cython.int
+        for j in range(self.k):
+            if self.next[a * self.k + j] != self.next[b * self.k + j]:
+                return False
+        return True
 
     def merge(self) -> None:
         """Lead to the first state of each block that ``blocks`` found; to the dead ones' not at all."""
@@ -459,121 +528,6 @@ class Table:
             touched += 1
         self.marked[b] += 1
         return touched
-
-    def product(self, other: Table, homes: list, either: cython.bint, mine: frozenset, theirs: frozenset,
-                most: cython.int) -> tuple:
-        """(table, accepting states) of the product over the classes ``homes``: (class here, class there) of each.
-
-        A pair accepts where both do, or one of them (``either``); without ``either`` it is dead if one side is.
-        Raises ``TooManyStates``. Both tables stay as they are.
-        """
-        k: cython.int = len(homes)
-        i: cython.int = 0
-        j: cython.int
-        a: cython.int
-        b: cython.int
-        room: cython.int = 64
-        found: Table = Table((), k)
-        accepting: list = []
-        home_a: list = [home[0] for home in homes]
-        home_b: list = [home[1] for home in homes]
-        found.slot_count = 64
-        found.slots = empty_table(found.slots, found.slot_count)
-        found.queue = grow_int(found.queue, k + 1)
-        found.queued = grow_int(found.queued, k + 1)
-        found.marked = grow_int(found.marked, self.n + 1)
-        found.touched = grow_int(found.touched, other.n + 1)
-        found.next = grow_int(found.next, room * k + 1)
-        if not (found.slots and found.queue and found.queued and found.marked and found.touched and found.next):
-            raise MemoryError
-        for j in range(k):
-            found.queue[j] = home_a[j]
-            found.queued[j] = home_b[j]
-        for j in range(self.n):
-            found.marked[j] = 0  # accepts
-        for j in range(other.n):
-            found.touched[j] = 0
-        for j in mine:
-            found.marked[j] = 1
-        for j in theirs:
-            found.touched[j] = 1
-        found.cap = 0
-        found._pair(0, 0, 0)
-        count: cython.int = 1
-        while i < count:
-            if i >= room:
-                room *= 2
-                found.next = grow_int(found.next, room * k + 1)
-                if not found.next:
-                    raise MemoryError
-            a = 0 if found.pair_a[i] < 0 else found.marked[found.pair_a[i]]
-            b = 0 if found.pair_b[i] < 0 else found.touched[found.pair_b[i]]
-            if (a and b) or (either and (a or b)):
-                accepting.append(i)
-            for j in range(k):
-                a = -1 if found.pair_a[i] < 0 else self.next[found.pair_a[i] * self.k + found.queue[j]]
-                b = -1 if found.pair_b[i] < 0 else other.next[found.pair_b[i] * other.k + found.queued[j]]
-                if (a < 0 and b < 0) or (not either and (a < 0 or b < 0)):
-                    found.next[i * k + j] = -1
-                    continue
-                a = found._pair(a, b, count)
-                if a == count:
-                    count += 1
-                    if count > most:
-                        raise TooManyStates
-                found.next[i * k + j] = a
-            i += 1
-        found.n = count
-        return found, frozenset(accepting)
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _pair_slot(self, a: cython.int, b: cython.int) -> cython.int:
-        """Where a pair is looked for first."""
-        h: cython.uint = (cython.cast(cython.uint, (a + 1) & 0xFFFFFF) * cython.cast(cython.uint, 0x9E3779B1)
-                          ) & cython.cast(cython.uint, 0xFFFFFFFF)
-        h = ((h ^ cython.cast(cython.uint, b + 1)) * cython.cast(cython.uint, 0x85EBCA6B)) & cython.cast(
-            cython.uint, 0xFFFFFFFF)
-        h = h ^ (h >> 15)
-        return cython.cast(cython.int, h & cython.cast(cython.uint, self.slot_count - 1))
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _pair(self, a: cython.int, b: cython.int, count: cython.int) -> cython.int:
-        """The number of a pair, ``count`` if it is new."""
-        i: cython.int = self._pair_slot(a, b)
-        j: cython.int
-        while self.slots[i] >= 0:
-            j = self.slots[i]
-            if self.pair_a[j] == a and self.pair_b[j] == b:
-                return j
-            i = (i + 1) & (self.slot_count - 1)
-        if count >= self.cap:
-            self.cap = 2 * count + 64
-            self.pair_a = grow_int(self.pair_a, self.cap)
-            self.pair_b = grow_int(self.pair_b, self.cap)
-            if not (self.pair_a and self.pair_b):
-                raise MemoryError
-        self.pair_a[count] = a
-        self.pair_b[count] = b
-        self.slots[i] = count
-        if 2 * count + 2 >= self.slot_count:
-            self._rehash(count + 1)
-        return count
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _rehash(self, count: cython.int) -> cython.int:
-        i: cython.int
-        j: cython.int
-        self.slot_count *= 4
-        self.slots = empty_table(self.slots, self.slot_count)
-        if not self.slots:
-            raise MemoryError
-        for j in range(count):
-            i = self._pair_slot(self.pair_a[j], self.pair_b[j])
-            put_slot(self.slots, self.slot_count, i, j)
-        return 0
 
 
 def table_of_columns(data: bytes, k: cython.int, dead: cython.bint) -> tuple:

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
-"""Decimal numbers counted by remainder, as blocks: rows that are nothing but arithmetic.
+"""Decimal numbers counted by remainder, as blocks and tables: rows that are nothing but arithmetic.
 
 ``size`` is what the digits read so far are counted by; reading digit ``d`` after remainder ``r`` leaves
 ``(10 r + d) % size``. Cost: 5 ns an edge.
@@ -14,8 +14,12 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.blocks import Block
+    from cython.cimports.constrained.kernel.dfa_tables import Table
+    from cython.cimports.constrained.kernel.memory import grow_int
 else:
     from constrained.kernel.blocks import Block
+    from constrained.kernel.dfa_tables import Table
+    from constrained.kernel.memory import grow_int
 
 ZERO = cython.declare(cython.int, 0x30)
 POINT = cython.declare(cython.int, 0x2E)
@@ -131,3 +135,63 @@ def mantissa_block(moduli: list, accepting: frozenset) -> Block:
         block.first[base + r] = e
     _finish(block, e, accepting)
     return block
+
+
+def blank_table(states: cython.int, k: cython.int) -> Table:
+    """A table of so many states over ``k`` classes that lead nowhere yet. ``states * k`` must be below 2**31."""
+    i: cython.int
+    table: Table = Table((), k)
+    table.n = states
+    table.next = grow_int(table.next, states * k + 1)
+    if not table.next:
+        raise MemoryError
+    for i in range(states * k):
+        table.next[i] = -1
+    return table
+
+
+def lead_digits(table: Table, row: cython.int, first: cython.int, count: cython.int, to: cython.int,
+                size: cython.int) -> None:
+    """Digits (classes 0 to 9) of rows ``row`` on, those of the remainders ``first`` to ``first + count - 1``: they lead
+    to ``to`` plus the new remainder by ``size``."""
+    i: cython.int
+    d: cython.int
+    left: cython.int
+    at: cython.int
+    for i in range(count):
+        at = (row + i) * table.k
+        left = cython.cast(cython.int, cython.cast(cython.longlong, first + i) * 10 % size)
+        for d in range(10):
+            table.next[at + d] = to + left
+            left += 1
+            if left == size:
+                left = 0
+
+
+def lead_ends(table: Table, row: cython.int, first: cython.int, count: cython.int, to: cython.int,
+              size: cython.int) -> None:
+    """As ``lead_digits``, but only digits that leave no remainder lead on, all to state ``to``."""
+    i: cython.int
+    d: cython.int
+    left: cython.longlong
+    for i in range(count):
+        left = cython.cast(cython.longlong, first + i) * 10
+        for d in range(10):
+            if (left + d) % size == 0:
+                table.next[(row + i) * table.k + d] = to
+
+
+def lead(table: Table, row: cython.int, column: cython.int, to: cython.int) -> None:
+    """One cell."""
+    table.next[row * table.k + column] = to
+
+
+def add_row(table: Table, row: list) -> None:
+    """One state more, the last."""
+    j: cython.int
+    table.next = grow_int(table.next, (table.n + 1) * table.k + 1)
+    if not table.next:
+        raise MemoryError
+    for j in range(table.k):
+        table.next[table.n * table.k + j] = row[j]
+    table.n += 1

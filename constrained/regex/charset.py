@@ -11,8 +11,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 
-__all__ = ["ANY", "EMPTY", "MAX_CODE_POINT", "Ranges", "complement", "contains", "intersection", "normalise",
-           "of_text", "subtract", "union"]
+__all__ = ["ANY", "EMPTY", "FIRST_SURROGATE", "MAX_CODE_POINT", "Ranges", "complement", "contains", "intersection",
+           "normalise", "of_text", "subtract", "union"]
 
 Ranges = tuple[tuple[int, int], ...]
 

@@ -9,11 +9,12 @@ be reached and can still accept, except that state 0 always exists (alone and re
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from constrained.errors import GrammarLimitError
 from constrained.kernel.blocks import Block
 from constrained.kernel.dfa_tables import Table, TooManyStates
+from constrained.kernel.joint_products import JointProduct
 from constrained.kernel.spelling import Spelling
 from constrained.limits import Limits
 from constrained.regex.charset import ANY, Ranges, normalise
@@ -21,8 +22,9 @@ from constrained.regex.charset import complement as charset_complement
 from constrained.regex.partition import refine
 from constrained.regex.utf8 import utf8_spelling
 
-__all__ = ["DEAD", "ByteRows", "Dfa", "any_text", "complement", "enumerated", "intersection", "is_empty",
-           "is_endless", "minimise", "of_lengths", "of_texts", "read_classes", "topological_order", "trimmed", "union"]
+__all__ = ["DEAD", "ByteRows", "Dfa", "any_text", "complement", "enumerated", "intersection", "intersection_of",
+           "is_empty", "is_endless", "minimise", "no_text", "of_lengths", "of_texts", "read_classes",
+           "topological_order", "trimmed", "union"]
 
 DEAD = -1
 
@@ -117,6 +119,11 @@ def any_text() -> Dfa:
     return Dfa((ANY,), ((0,),), frozenset((0,)))
 
 
+def no_text() -> Dfa:
+    """No text at all."""
+    return Dfa((ANY,), ((DEAD,),), frozenset())
+
+
 def of_lengths(minimum: int, maximum: int | None, limits: Limits) -> Dfa:
     """Every text of ``minimum`` to ``maximum`` characters (None: no end). A state for each count."""
     top = minimum if maximum is None else maximum
@@ -179,12 +186,30 @@ def enumerated(dfa: Dfa, most: int) -> list[str] | None:
 
 def intersection(left: Dfa, right: Dfa, limits: Limits) -> Dfa:
     """The texts of both."""
-    return _product(left, right, False, limits)
+    return _product([left, right], [False, False], False, limits)
+
+
+def intersection_of(parts: Sequence[tuple[Dfa, bool]], limits: Limits) -> Dfa:
+    """The texts of all; those of the refused ones (``True``), not first, are left out.
+
+    One product of all; where that has too many states (some that accept nothing among them), one after the other.
+    """
+    found = parts[0][0]
+    if len(parts) == 1:
+        return found
+    try:
+        return _product([dfa for dfa, _ in parts], [refused for _, refused in parts], False, limits)
+    except GrammarLimitError:
+        if len(parts) == 2:
+            raise
+    for dfa, refused in parts[1:]:
+        found = _product([found, dfa], [False, refused], False, limits)
+    return found
 
 
 def union(left: Dfa, right: Dfa, limits: Limits) -> Dfa:
     """The texts of at least one."""
-    return _product(left, right, True, limits)
+    return _product([left, right], [False, False], True, limits)
 
 
 def complement(dfa: Dfa) -> Dfa:
@@ -236,12 +261,11 @@ def _too_many(limits: Limits) -> GrammarLimitError:
     return GrammarLimitError("max_dfa_states", limits.max_dfa_states, "an automaton of a pattern has too many states")
 
 
-def _product(left: Dfa, right: Dfa, either: bool, limits: Limits) -> Dfa:
-    classes, left_home, right_home = refine(left.classes, right.classes)
-    homes = list(zip(left_home, right_home, strict=True))
+def _product(parts: list[Dfa], refused: list[bool], either: bool, limits: Limits) -> Dfa:
+    classes, homes = refine([dfa.classes for dfa in parts])
+    joint = JointProduct([dfa.table for dfa in parts], [dfa.accepting for dfa in parts], refused, either)
     try:
-        table, accepting = left.table.product(
-            right.table, homes, either, left.accepting, right.accepting, limits.max_dfa_states)
+        table, accepting = joint.run(homes, limits.max_dfa_states)
     except TooManyStates:
         raise _too_many(limits) from None
     return live_part(table, classes, accepting)
@@ -263,17 +287,21 @@ def trimmed(dfa: Dfa) -> Dfa:
 def minimise(dfa: Dfa) -> Dfa:
     """The least automaton of the same language, classes that no state tells apart joined.
 
-    Hopcroft's algorithm (J. Hopcroft, 1971): states x classes x log(states).
+    States with equal rows become one first; then Hopcroft's algorithm (J. Hopcroft, 1971): states x classes x
+    log(states).
     """
     table = dfa.table.copy()
     changed, accepting = table.trim(dfa.accepting)
     classes = dfa.classes
+    folded, accepting = table.fold(accepting)
     groups = table.join()
     if len(groups) < len(classes):
         changed = True
         classes = tuple(normalise(pair for index in group for pair in dfa.classes[index]) for group in groups)
     if table.blocks(accepting) <= table.states():  # without the dead one
-        changed = True
+        folded = True
         table.merge()
+    if folded:
+        changed = True
         _, accepting = table.trim(accepting)
     return Dfa(classes, table, accepting) if changed else dfa

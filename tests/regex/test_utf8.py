@@ -99,7 +99,7 @@ def test_what_no_class_has_has_no_path(sets: list[Ranges]) -> None:
 
 def test_refine() -> None:
     left, right = partition_of([((0, 9),)]).classes, partition_of([((5, 20),)]).classes
-    joint, left_home, right_home = refine(left, right)
+    joint, (left_home, right_home) = refine([left, right])
     for index, ranges in enumerate(joint):
         assert intersection(ranges, left[left_home[index]]) == ranges == intersection(ranges, right[right_home[index]])
-    assert refine(left, left) == (left, [0, 1], [0, 1])
+    assert refine([left, left]) == (left, [[0, 1], [0, 1]])

@@ -1,8 +1,8 @@
-"""Automata of the formats, written by ``format_tables``."""
+"""Automata of the formats and of numbers, written by ``format_tables``."""
 
 from __future__ import annotations
 
-__all__ = ["DATA"]
+__all__ = ["DATA", "NUMBERS"]
 
 DATA = {
     "date": (
@@ -379,3 +379,11 @@ DATA = {
         'rt1kk68XKdOX0VXuZ/3r54/HcJFlRuQDsQY+wQ=='
     ),
 }
+
+#: ``number_texts.canonical_numbers``.
+NUMBERS = (
+    'eNrF0+tSgzAQhuFt1YLVtnhA1FYbz6euQpYw9nY67f1fQvwgOBX0h6OgeQY2DDN5f0UvWC+UXrJeKr1ivVISs8RKEpZEiWbRSoRF'
+    'lKQsqRLDYpRkLK9K5ixzlRpOzSwznJm+rawdsi2tTuXk3dY6+dqkLXKzvUaXuji9Rz5tUw87n/bA2gMKKKQjiugYrA2xizDHNMY8'
+    'gylcwBXcwB08wBMwvEACfmEDXKePzgBzHwY0LDr52Sew7kxognkOCi7hGm7hHh5hBs8QgwaBemdYdoafOqeNdkZlZ0SHtU7UaCco'
+    'O0HhLzphpRPRx461TXbCf+vk9+CnHXeLvMoN9Wr39au/+fv7j0f56oCbbu++3tf672+8AQHE4bw='
+)

@@ -1,4 +1,5 @@
-"""Least automata of the formats, made from their patterns beforehand and kept as text in ``format_data``.
+"""Least automata of the formats, and that of numbers, made from their patterns beforehand and kept as text in
+``format_data``.
 
 Making one takes up to 0.3 s (an IPv6 address in each URI), reading one 20-100 us, and a test holds the two equal. After
 a change of a pattern: ``python -m constrained.frontends.json_schema.format_tables`` writes the data anew.
@@ -50,15 +51,19 @@ def unpacked(text: str) -> Dfa:
 def main() -> None:
     """Writes ``format_data.py`` beside this file."""
     from constrained.frontends.json_schema.formats import tabled
+    from constrained.frontends.json_schema.number_texts import canonical_numbers
 
-    lines = ['"""Automata of the formats, written by ``format_tables``."""', "", "from __future__ import annotations",
-             "", '__all__ = ["DATA"]', "", "DATA = {"]
+    lines = ['"""Automata of the formats and of numbers, written by ``format_tables``."""', "",
+             "from __future__ import annotations", "", '__all__ = ["DATA", "NUMBERS"]', "", "DATA = {"]
     for name, dfa in tabled():
-        text = packed(dfa)
-        lines.append(f'    "{name}": (')
-        lines += [f"        {text[at : at + 100]!r}" for at in range(0, len(text), 100)]
-        lines.append("    ),")
-    Path(__file__).with_name("format_data.py").write_text("\n".join([*lines, "}", ""]), encoding="utf-8")
+        lines += [f'    "{name}": (', *_wrapped(packed(dfa), 8), "    ),"]
+    lines += ["}", "", "#: ``number_texts.canonical_numbers``.", "NUMBERS = (",
+              *_wrapped(packed(canonical_numbers()), 4), ")", ""]
+    Path(__file__).with_name("format_data.py").write_text("\n".join(lines), encoding="utf-8")
+
+
+def _wrapped(text: str, margin: int) -> list[str]:
+    return [f"{' ' * margin}{text[at : at + 100]!r}" for at in range(0, len(text), 100)]
 
 
 if __name__ == "__main__":

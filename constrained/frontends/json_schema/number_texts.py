@@ -27,10 +27,12 @@ from constrained.frontends.json_schema.digits import (
     successor,
     whole_numbers,
 )
+from constrained.frontends.json_schema.format_data import NUMBERS
+from constrained.frontends.json_schema.format_tables import unpacked
 from constrained.frontends.json_schema.multiples import EXPONENTS, MANTISSA_DIGITS, multiples
 from constrained.frontends.json_schema.multiples_fast import multiple_expression
 from constrained.frontends.json_schema.multiples_lazy import lazy_multiples
-from constrained.frontends.json_schema.numbers import NumberShape
+from constrained.frontends.json_schema.numbers import NumberShape, common_multiple, is_multiple
 from constrained.frontends.regex import byte_dfa, plain_expression
 from constrained.grammar.ir import Choice, Expr
 from constrained.limits import Limits
@@ -40,7 +42,7 @@ from constrained.regex.determinise import determinise
 from constrained.regex.dfa import Dfa, minimise
 from constrained.regex.syntax import CharSet, Node, Repeat, Text
 
-__all__ = ["number_dfa", "number_expression", "number_tree"]
+__all__ = ["canonical_numbers", "number_dfa", "number_expression", "number_tree"]
 
 #: Members of a small set are spelled one by one.
 _FEW = 32
@@ -127,6 +129,11 @@ def _long_integers(shape: NumberShape, integer_as_float: bool, limits: Limits) -
 
 @cache
 def _canonical() -> Dfa:
+    """What ``canonical_numbers`` makes, as it is kept."""
+    return unpacked(NUMBERS)
+
+
+def canonical_numbers() -> Dfa:
     """Numbers without exponent, or as ``repr`` of a float writes one: what ``multiples`` is right for."""
     mantissa = concat([NOT_ZERO, Repeat(concat([_POINT, Repeat(DIGIT, 0, MANTISSA_DIGITS - 1), NOT_ZERO]), 0, 1)])
     exponent = alternation([exponents(first, last) for first, last in EXPONENTS])
@@ -139,22 +146,32 @@ def _canonical() -> Dfa:
 def number_dfa(shape: NumberShape, integer_as_float: bool, limits: Limits) -> Dfa:
     """The texts of ``shape`` as one automaton, digits without bound."""
     tree = number_tree(NumberShape(False, shape.lower, shape.lower_open, shape.upper, shape.upper_open), None, True)
-    found = _canonical() if tree is None else automata.intersection(determinise(tree, limits), _canonical(), limits)
     if tree is None:
-        return automata.intersection(found, automata.complement(found), limits)
+        return automata.no_text()
     step = shape.step()
+    parts: list[tuple[Dfa, bool]] = [(_canonical(), False)]
+    if shape.lower is not None or shape.upper is not None:
+        parts.append((determinise(tree, limits), False))
     if step is not None:
-        found = automata.intersection(found, multiples(step, limits), limits)
-    for other in sorted(shape.not_multiple_of):
-        found = automata.intersection(found, automata.complement(multiples(other, limits)), limits)
+        parts.append((multiples(step, limits), False))
+    parts += [(multiples(other, limits), True) for other in _refused(step, shape.not_multiple_of)]
     for value in sorted(shape.excluded):
         spelled = number_tree(NumberShape(lower=value, upper=value), None, True)
         assert spelled is not None
-        found = automata.intersection(found, automata.complement(determinise(spelled, limits)), limits)
+        parts.append((determinise(spelled, limits), True))
     if shape.integer and not integer_as_float:
-        digits = determinise(concat([Repeat(_MINUS, 0, 1), Repeat(DIGIT, 1, None)]), limits)
-        found = automata.intersection(found, digits, limits)
-    return minimise(found)
+        parts.append((determinise(concat([Repeat(_MINUS, 0, 1), Repeat(DIGIT, 1, None)]), limits), False))
+    return minimise(automata.intersection_of(parts, limits))
+
+
+def _refused(step: Decimal | None, others: frozenset[Decimal]) -> list[Decimal]:
+    """Of the steps whose multiples are left out those that are needed: what is no multiple of 5 is none of 15."""
+    kept: list[Decimal] = []
+    for other in sorted(others):
+        joint = other if step is None else common_multiple(step, other)
+        if not any(is_multiple(joint, known) for known in kept):
+            kept.append(other)
+    return kept
 
 
 def number_tree(shape: NumberShape, cap: int | None, integer_as_float: bool,

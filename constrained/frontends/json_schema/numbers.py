@@ -27,7 +27,7 @@ from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.grammar.ir import Choice, Expr
 from constrained.limits import Limits
 
-__all__ = ["ANY_INTEGER", "ANY_NUMBER", "PLAIN_INTEGER", "NumberShape"]
+__all__ = ["ANY_INTEGER", "ANY_NUMBER", "PLAIN_INTEGER", "NumberShape", "common_multiple", "is_multiple"]
 
 _DEFAULT_LIMITS = Limits()
 _ONE = Decimal(1)
@@ -121,7 +121,7 @@ class NumberShape:
         lower, lower_open = _tighter(self.lower, self.lower_open, other.lower, other.lower_open, 1)
         upper, upper_open = _tighter(self.upper, self.upper_open, other.upper, other.upper_open, -1)
         step = self.multiple_of if other.multiple_of is None else (
-            other.multiple_of if self.multiple_of is None else _common_multiple(self.multiple_of, other.multiple_of))
+            other.multiple_of if self.multiple_of is None else common_multiple(self.multiple_of, other.multiple_of))
         found = NumberShape(self.integer or other.integer, lower, lower_open, upper, upper_open, step,
                             self.not_multiple_of | other.not_multiple_of, self.excluded | other.excluded, None, plain)
         return None if found.is_empty() else found
@@ -165,7 +165,7 @@ class NumberShape:
         """The number of which all members are multiples, ``integer`` included; None if there is none."""
         if not self.integer:
             return self.multiple_of
-        return _ONE if self.multiple_of is None else _common_multiple(self.multiple_of, _ONE)
+        return _ONE if self.multiple_of is None else common_multiple(self.multiple_of, _ONE)
 
     def is_finite(self) -> bool:
         """Whether the members are at hand as ``values``."""
@@ -223,7 +223,7 @@ class NumberShape:
         found = 0
         for size in range(len(self.not_multiple_of) + 1):  # inclusion and exclusion
             for some in combinations(sorted(self.not_multiple_of), size):
-                common = reduce(_common_multiple, some, step)
+                common = reduce(common_multiple, some, step)
                 found += (-1) ** size * self._multiples(common)
         everything = replace(self, excluded=frozenset())
         return found - sum(1 for value in self.excluded if everything.contains(value))
@@ -298,7 +298,8 @@ def _unscaled(number: int, scale: int) -> Decimal:
     return _plain(Decimal((int(number < 0), Decimal(abs(number)).as_tuple().digits, -scale)))
 
 
-def _common_multiple(a: Decimal, b: Decimal) -> Decimal:
+def common_multiple(a: Decimal, b: Decimal) -> Decimal:
+    """The least number that is a multiple of both."""
     scale = _scale(a, b)
     return _unscaled(lcm(_scaled(a, scale), _scaled(b, scale)), scale)
 

@@ -125,7 +125,7 @@ class Pruner:
         if not self.debt_heads[debt] & self.heads[number]:
             return ()
         left, right = self.lexicon.debts[debt], self.lexicon.languages[number]
-        classes, left_home, right_home = refine(left.classes, right.classes)
+        classes, (left_home, right_home) = refine([left.classes, right.classes])
         moves = list(dict.fromkeys(zip(left_home, right_home, strict=True)))
         sources: dict[tuple[int, int], set[tuple[int, int]]] = {}
         breaking: list[tuple[int, int]] = []

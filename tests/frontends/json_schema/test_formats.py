@@ -17,11 +17,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constrained.frontends.json_schema.format_data import DATA
+from constrained.frontends.json_schema.format_data import DATA, NUMBERS
 from constrained.frontends.json_schema.format_tables import packed, unpacked
 from constrained.frontends.json_schema.formats import FORMATS, RELAXED, RESTRICTED, tabled
 from constrained.frontends.json_schema.formats_idn import idn_hostname
 from constrained.frontends.json_schema.formats_regex import ecma_pattern
+from constrained.frontends.json_schema.number_texts import canonical_numbers
 from constrained.frontends.json_schema.numbers import NumberShape
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.frontends.json_schema.strings import StringShape
@@ -268,3 +269,8 @@ def test_number_formats() -> None:
         assert StringShape.from_format(name) is None
     assert NumberShape.from_format("date") is None
     assert StringShape.from_format("unknown") is None
+
+
+def test_the_table_of_numbers_is_that_of_their_pattern() -> None:
+    assert packed(unpacked(NUMBERS)) == NUMBERS
+    assert packed(canonical_numbers()) == NUMBERS, "run python -m constrained.frontends.json_schema.format_tables"

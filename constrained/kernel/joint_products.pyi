@@ -1,0 +1,6 @@
+from constrained.kernel.dfa_tables import Table
+
+class JointProduct:
+    def __init__(self, tables: list[Table], accepting: list[frozenset[int]], refused: list[bool],
+                 either: bool) -> None: ...
+    def run(self, homes: list[list[int]], most: int) -> tuple[Table, frozenset[int]]: ...
