@@ -27,13 +27,13 @@ _HERE = (
 )
 _ABOVE: tuple[str, ...] = (
     "frontends.json_schema.applicators", "frontends.json_schema.arrays", "frontends.json_schema.assertions",
-    "frontends.json_schema.contents", "frontends.json_schema.denotation", "frontends.json_schema.direct",
-    "frontends.json_schema.direct_document", "frontends.json_schema.direct_nodes",
+    "frontends.json_schema.contents", "frontends.json_schema.cubes", "frontends.json_schema.denotation",
+    "frontends.json_schema.direct", "frontends.json_schema.direct_document", "frontends.json_schema.direct_nodes",
     "frontends.json_schema.direct_places", "frontends.json_schema.direct_reading",
     "frontends.json_schema.direct_rules", "frontends.json_schema.direct_text", "frontends.json_schema.document",
     "frontends.json_schema.emit", "frontends.json_schema.expressions", "frontends.json_schema.mixed",
     "frontends.json_schema.normalise", "frontends.json_schema.objects", "frontends.json_schema.places",
-    "frontends.json_schema.presence", "garbage", "grammar.keys",
+    "frontends.json_schema.presence", "frontends.json_schema.same_values", "garbage", "grammar.keys",
 )
 """Those in other rooms, by their names below ``constrained``."""
 

@@ -22,7 +22,7 @@ except ImportError:
 
 from constrained.frontends.json_schema.numbers import ANY_NUMBER
 from constrained.frontends.json_schema.objects import ANY_OBJECT
-from constrained.frontends.json_schema.strings import ANY_STRING
+from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 
 if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.arrays import ArrayShape
@@ -106,7 +106,7 @@ def conjunction(a: Denotation, b: Denotation, algebra: Algebra) -> Denotation:
         a.null and b.null,
         a.booleans & b.booleans,
         _product(a.numbers, b.numbers, algebra),
-        _product(a.strings, b.strings, algebra),
+        _product_strings(a.strings, b.strings, algebra),
         _product_arrays(a.arrays, b.arrays, algebra),
         _product_objects(a.objects, b.objects, algebra),
     )
@@ -129,6 +129,42 @@ def _product(xs: tuple, ys: tuple, algebra: Algebra) -> tuple:
                 found[both] = None
     algebra.spend(len(found))
     return tuple(found)
+
+
+@cython.cfunc
+def _product_strings(xs: tuple, ys: tuple, algebra: Algebra) -> tuple:
+    if len(xs) == 0 or len(ys) == 0:
+        return ()
+    if len(xs) == 1 and len(ys) == 1:
+        both = xs[0] if xs[0] is ys[0] else _both_strings(xs[0], ys[0], algebra)
+        return () if both is None else (both,)
+    found: dict = {}
+    for x in xs:
+        for y in ys:
+            both = x if x is y else _both_strings(x, y, algebra)
+            if both is not None:
+                found[both] = None
+    algebra.spend(len(found))
+    return tuple(found)
+
+
+@cython.cfunc
+def _both_strings(x, y, algebra: Algebra):
+    """The strings of two shapes; None where there surely is none."""
+    mine: tuple = x.values
+    theirs: tuple = y.values
+    if mine is None or theirs is None:
+        return x.intersect(y)
+    among: frozenset = algebra.set_of(theirs)
+    return _of_texts(x, [text for text in mine if text in among])
+
+
+@cython.cfunc
+def _of_texts(shape, texts: list):
+    """The shape of some of the texts of one; None where there are none."""
+    if len(texts) == len(shape.values):
+        return shape
+    return StringShape(values=tuple(texts)) if len(texts) > 0 else None
 
 
 @cython.ccall
@@ -240,8 +276,8 @@ def difference(a: Denotation, b: Denotation, algebra: Algebra, apart: cython.bin
     return Denotation(
         a.null and not b.null,
         a.booleans & ~b.booleans,
-        _scalars_without(a.numbers, b.numbers, algebra),
-        _scalars_without(a.strings, b.strings, algebra),
+        _numbers_without(a.numbers, b.numbers, algebra),
+        _strings_without(a.strings, b.strings, algebra),
         _arrays_without(a.arrays, b.arrays, algebra),
         _objects_without(a.objects, b.objects, algebra, apart),
     )
@@ -253,13 +289,48 @@ def negation(a: Denotation, algebra: Algebra):
 
 
 @cython.cfunc
-def _scalars_without(left: tuple, shapes: tuple, algebra: Algebra) -> tuple:
+def _numbers_without(left: tuple, shapes: tuple, algebra: Algebra) -> tuple:
     """The complement of a union is the conjunction of the complements."""
     for shape in shapes:
         if len(left) == 0:
             break
         left = _product(left, tuple(shape.complement()), algebra)
     return left
+
+
+@cython.cfunc
+def _strings_without(left: tuple, shapes: tuple, algebra: Algebra) -> tuple:
+    """The same; lists of texts are taken off as lists."""
+    texts: tuple
+    for shape in shapes:
+        if len(left) == 0:
+            break
+        texts = shape.values
+        if texts is None:
+            left = _product_strings(left, tuple(shape.complement()), algebra)
+            continue
+        out: frozenset = algebra.set_of(texts)
+        if len(left) == 1:
+            kept = _other_strings(left[0], out)
+            left = () if kept is None else (kept,)
+            continue
+        found: dict = {}
+        for one in left:
+            kept = _other_strings(one, out)
+            if kept is not None:
+                found[kept] = None
+        algebra.spend(len(found))
+        left = tuple(found)
+    return left
+
+
+@cython.cfunc
+def _other_strings(shape, out: frozenset):
+    """The strings of a shape but some; None where there surely is none."""
+    texts: tuple = shape.values
+    if texts is None:
+        return shape.exclude_values(out)
+    return _of_texts(shape, [text for text in texts if text not in out])
 
 
 @cython.cfunc

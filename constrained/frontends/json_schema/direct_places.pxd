@@ -14,6 +14,3 @@ cdef class Places(Rules):
     cdef tuple target(self, str ref)
     cdef tuple follow(self, str ref)
     cdef object waits(self, dict schema, object union, str base, object keyword, object name)
-    cdef int are_same(self, object one, object other) except -1
-
-cdef int _are_equal(object one, object other, list pairs) except -1

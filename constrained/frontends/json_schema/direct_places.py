@@ -24,12 +24,12 @@ if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.direct_nodes import mark, place_of, reference
     from cython.cimports.constrained.frontends.json_schema.direct_reading import REFERS, bits_of
     from cython.cimports.constrained.frontends.json_schema.direct_rules import Rules
-    from cython.cimports.cpython.dict import PyDict_Next
-    from cython.cimports.cpython.object import PyObject
+    from cython.cimports.constrained.frontends.json_schema.same_values import same_values
 else:
     from constrained.frontends.json_schema.direct_nodes import mark, place_of, reference
     from constrained.frontends.json_schema.direct_reading import REFERS, bits_of
     from constrained.frontends.json_schema.direct_rules import Rules
+    from constrained.frontends.json_schema.same_values import same_values
 
 MOST_COMPARED = cython.declare(cython.Py_ssize_t, 200_000)
 """Values that are compared, for one document."""
@@ -109,6 +109,7 @@ class Places(Rules):
         """A reference to the rule of an array or an object, which is written later: that of an equal one, if any."""
         pointer: str
         i: cython.Py_ssize_t
+        same: cython.Py_ssize_t
         others: list
         look: cython.Py_ssize_t = len(schema)
         inside = schema.get("properties")
@@ -127,7 +128,9 @@ class Places(Rules):
             for i in range(0, len(others), 2):
                 if self.compared >= MOST_COMPARED:
                     break
-                if self.are_same(schema, others[i]):
+                same = same_values(schema, others[i], MOST_COMPARED - self.compared)
+                self.compared += same if same >= 0 else -same
+                if same >= 0:
                     found = others[i + 1]
                     self.known[mark(schema)] = found
                     return found
@@ -139,65 +142,3 @@ class Places(Rules):
         others.append(found)
         self.waiting.append((schema, pointer, rule, union))
         return found
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def are_same(self, one, other) -> cython.int:
-        """Whether two schemas say the same, in the same order."""
-        pairs: list = []  # containers in them that are still to be compared
-        mine: list
-        yours: list
-        i: cython.Py_ssize_t
-        place: cython.Py_ssize_t = 0
-        if cython.compiled:
-            key_there: cython.pointer(PyObject) = cython.NULL
-            there: cython.pointer(PyObject) = cython.NULL
-        while True:
-            self.compared += len(one)
-            if len(one) != len(other):
-                return False
-            if type(one) is dict:
-                place = 0
-                pieces = None if cython.compiled else iter(other.items())
-                for key, value in cython.cast(dict, one).items():
-                    if cython.compiled:
-                        PyDict_Next(other, cython.address(place), cython.address(key_there), cython.address(there))
-                        if not _are_equal(key, cython.cast(object, key_there), pairs):
-                            return False
-                        if not _are_equal(value, cython.cast(object, there), pairs):
-                            return False
-                    else:
-                        name, thing = next(pieces)
-                        if not _are_equal(key, name, pairs) or not _are_equal(value, thing, pairs):
-                            return False
-            else:
-                mine = one
-                yours = other
-                for i in range(len(mine)):
-                    if not _are_equal(mine[i], yours[i], pairs):
-                        return False
-            if len(pairs) == 0:
-                return True
-            if self.compared > MOST_COMPARED:
-                return False
-            other = pairs.pop()
-            one = pairs.pop()
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(-1, check=False)
-def _are_equal(one, other, pairs: list) -> cython.int:
-    """Whether two values are plainly the same, as far as it is seen here: of containers that are the type and ``pairs``
-    holds them then."""
-    if one is other:
-        return True
-    if type(one) is not type(other):
-        return False
-    if type(one) is str:
-        return cython.cast(str, one) == cython.cast(str, other)
-    if type(one) is dict or type(one) is list:
-        pairs.append(one)
-        pairs.append(other)
-        return True
-    return type(one) is int and one == other

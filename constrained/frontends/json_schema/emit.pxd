@@ -22,7 +22,7 @@ cdef class Emitter:
     cdef readonly bint flat
     cdef dict texts
     cdef dict key_texts
-    cdef dict listed
+    cdef readonly dict listed
     cdef public dict scalars
     cdef public object renamed
     cdef public int depth
@@ -54,7 +54,3 @@ cdef class Emitter:
                              object in_order=*)
     cpdef object in_order(self, list members, list standing, object free)
     cpdef object array(self, ArrayShape shape)
-
-cdef list _stages(list members, list standing)
-cdef object _rule_of(str prefix, Py_ssize_t i, Py_ssize_t written)
-cdef str _place(str prefix, Py_ssize_t i, tuple found)

@@ -2,17 +2,15 @@
 """Denotations to grammar rules: one rule for each expression that a value position needs.
 
 A value is a choice over types and alternatives. Objects in schema order are automata over members (``Graph``) in which
-optional ones may be skipped; in any order they are ``Unordered`` groups. Arrays are counted repetitions, or small
-automata over (items written, items found) where ``contains`` counts. A worklist of expressions; nothing recurses into
-values.
+optional ones may be skipped; in any order they are ``Unordered`` groups. Arrays are counted repetitions. What is rare
+stands elsewhere: members that must exist (``existing_members``), what is counted (``counted_rules``), different items
+(``distinct_items``). A worklist of expressions; nothing recurses into values.
 
 Text between tokens follows ``TextPolicy``: bounded whitespace, or exactly the separators (and indentation) given.
 """
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import replace
 from functools import lru_cache
 from types import NoneType
 
@@ -23,17 +21,23 @@ except ImportError:
 
 from constrained.errors import GrammarLimitError, echo
 from constrained.frontends.json_schema.counted_patterns import character_rules
+from constrained.frontends.json_schema.counted_rules import (
+    counted_array,
+    members_in_stages,
+    some_items,
+    stages_of,
+    too_many_stages,
+)
 from constrained.frontends.json_schema.direct_nodes import in_order
-from constrained.frontends.json_schema.distinct_items import different_items, different_members, names_suffice
+from constrained.frontends.json_schema.distinct_items import different_items, names_suffice
+from constrained.frontends.json_schema.existing_members import few_named, spelled_out, with_witnesses
 from constrained.frontends.json_schema.finite_values import finite_values
 from constrained.frontends.json_schema.given import Names, all_names
-from constrained.frontends.json_schema.numbers import ANY_NUMBER
-from constrained.frontends.json_schema.objects import ANY_OBJECT, ANY_OTHERS, meet
+from constrained.frontends.json_schema.looser import looser
+from constrained.frontends.json_schema.objects import ANY_OTHERS
 from constrained.frontends.json_schema.policy import DEFAULT_WHITESPACE
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.spelling import json_literal
-from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
-from constrained.frontends.json_schema.witnesses import casts, harmless, members_of, partitions
 from constrained.grammar.ir import Distinct, RuleSet
 from constrained.kernel.nodes import CharClass
 
@@ -68,12 +72,6 @@ NUMBERS = cython.declare(cython.int, 4)
 """Kinds of shapes."""
 MAX_INDENT_DEPTH = cython.declare(cython.int, 32)
 """Nesting up to which indentation is written out."""
-
-MAX_ARRAY_STATES = 2_000
-"""States of the automaton of one array with ``contains``."""
-
-MAX_NAMES = 32
-"""Undeclared names that are declared where a member of one of them must exist."""
 
 MAX_DIFFERENT_ITEMS = 1_000
 MAX_DIFFERENT_STRINGS = 20_000
@@ -265,7 +263,7 @@ class Emitter:
             self.refused(expression, refused)
         except GrammarLimitError as error:
             self.refused(expression, error)
-        for other in _looser(kind, shape):
+        for other in looser(shape):
             try:
                 return self.of_kind(kind, other)
             except (NotEnforced, GrammarLimitError):
@@ -393,7 +391,7 @@ class Emitter:
         empty: cython.bint
         needed: cython.bint
         if len(shape.exists) > 0 and not closed:
-            named = self.few_named(shape)
+            named = few_named(self, shape)
             if named is not None:
                 return Choice(tuple([self.object(one) for one in named if not normaliser.no_object(one)]))
         required: frozenset = shape.required
@@ -425,7 +423,7 @@ class Emitter:
                 members.append(self.member(name, other))
         cells: tuple = () if closed else shape.others
         if len(shape.exists) > 0:
-            return self.with_witnesses(shape, members, standing, cells, declared)
+            return with_witnesses(self, shape, members, standing, cells, declared)
         least = 0
         most = None
         compared: cython.bint = False
@@ -434,7 +432,7 @@ class Emitter:
             # a free name may be written twice, and counts once: where two or more must stand, names are compared
             compared = len(cells) > 0 and shape.minimum > len(standing) + 1
             if compared:
-                cells = self.spelled_out(cells, members, declared)
+                cells = spelled_out(self, cells, members, declared)
         free = self.free_member(cells, declared)
         if bounded:
             compared = compared and free is not None
@@ -449,49 +447,6 @@ class Emitter:
         else:
             found = self.in_order(members, standing, free)
         return Distinct(found) if compared else found
-
-    def with_witnesses(self, shape: ObjectShape, members: list, standing: list, cells: tuple, declared: list):
-        """An object in which undeclared members must exist: see ``witnesses``."""
-        n: cython.Py_ssize_t = len(members)
-        room = None if shape.maximum is None else shape.maximum - len(standing)
-        try:
-            parted = casts(shape.exists, room, self.normaliser)
-        except NotEnforced:
-            return different_members(self, shape, members, standing, cells, declared)
-        bound: list = [harmless(cells, parts, self.normaliser) for parts in parted]
-        if any([safe != cells for safe in bound]):
-            try:  # in every order
-                return different_members(self, shape, members, standing, cells, declared)
-            except NotEnforced:  # few names: in the orders in which none that must exist is replaced
-                pass
-        free = self.free_member(cells, declared)
-        options: list = []
-        for parts, behind_all in zip(parted, bound):
-            plays = [self.free_member(members_of(part, cells, self.normaliser), declared) for part in parts]
-            players = [play for play in plays if play is not None]
-            if len(players) < len(parts):
-                continue
-            least, most = self.counts(shape, n, len(standing), free, len(parts))
-            if self.any_order:
-                safe = self.free_member(behind_all, declared)
-                options.append(self.in_any_order([*members, *players], [*standing, *range(n, n + len(players))], safe,
-                                                 least, most))
-            for order in itertools.permutations(range(len(parts))):
-                # whatever comes before may still be replaced; whatever comes behind must not replace
-                if self.any_order:
-                    if (n or free is not None) and (most is None or most > len(parts)):
-                        before = Unordered(tuple(members), frozenset(standing), self.separator(), free,
-                                           max(least - len(parts), 1), None if most is None else most - len(parts))
-                        behind = [Sequence((self.separator(), players[part])) for part in order]
-                        options.append(self.bracketed(b"{", Sequence((before, *behind)), b"}", False))
-                    continue
-                stages = [*_stages(members, standing), (free, None)]
-                for k, part in enumerate(order):
-                    written = [parts[i] for i in order[: k + 1]]
-                    safe = self.free_member(harmless(cells, written, self.normaliser), declared)
-                    stages += [(players[part], True), (safe, None)]
-                options.append(self.in_stages(stages, least, most))
-        return _one_or(options)
 
     @cython.ccall
     def member(self, name, expression: cython.int):
@@ -532,47 +487,6 @@ class Emitter:
             self.key_texts[names] = text
         return self.scalar("key", text)
 
-    def few_named(self, shape: ObjectShape):
-        """A shape in which some member must exist as alternatives in which the members of cells of few names are
-        declared; None where no cell has few names."""
-        declared = shape.declared()
-        cells: list = []
-        members: list = []
-        for names, expression in shape.others:
-            few = self.few_names(names, declared)
-            if few is None or len(members) + len(few) > MAX_NAMES:
-                cells.append((names, expression))
-            else:
-                members += [(name, expression) for name in few]
-        if len(cells) == len(shape.others):
-            return None
-        return meet(shape.changed(properties=shape.properties + tuple(members), others=tuple(cells)), ANY_OBJECT,
-                    self.normaliser)
-
-    def few_names(self, names, declared):
-        """All of ``names`` but the declared ones, where they are few."""
-        if names in self.listed:
-            listed = self.listed[names]
-        else:
-            try:
-                listed = names.enumerated(MAX_DIFFERENT_ITEMS, self.normaliser.limits)
-            except GrammarLimitError:
-                listed = None  # a pattern beside many lengths
-            self.listed[names] = listed
-        return None if listed is None else [name for name in listed if name not in declared]
-
-    def spelled_out(self, cells: tuple, members: list, declared: list):
-        """``cells`` without those of few names, which become members that may stand."""
-        left: list = []
-        for names, expression in cells:
-            few = self.few_names(names, declared)
-            if few is None:
-                left.append((names, expression))
-            elif not self.normaliser.is_empty(expression):
-                members += [self.member(name, expression) for name in few]
-                declared += few
-        return tuple(left)
-
     def counts(self, shape: ObjectShape, there_are: int, needed: int, free, witnesses: int, compared: bool = False):
         """How many members must and may be written, of ``there_are`` of which some are needed, and witnesses; (0, None)
         where the rest says it already."""
@@ -610,34 +524,13 @@ class Emitter:
 
     def in_counted_order(self, members: list, standing: list, free, least, most):
         """``in_order`` with a count: few states, or a group."""
-        if _too_many_stages(len(members) + 1, least, most):
+        if too_many_stages(len(members) + 1, least, most):
             return self.in_any_order(members, standing, free, least, most, True)
-        return self.in_stages([*_stages(members, standing), (free, None)], least, most)
+        return self.in_stages([*stages_of(members, standing), (free, None)], least, most)
 
     def in_stages(self, stages, least, most):
-        """In order, with a count: one rule for each (stage, members written).
-
-        A stage is ``(member, whether it must stand)``, or ``(member, None)``: any number of such members.
-        """
-        cap = _highest(least, most)
-        if _too_many_stages(len(stages), least, most):
-            raise NotEnforced("minProperties or maxProperties is too large beside so many properties",
-                              'property_order="any" has no such bound')
-        separator = self.separator()
-        prefix = f"members {len(self.rules)}"
-        for i, (member, needed) in enumerate(stages):
-            for written in range(cap + 1):
-                options: list = []
-                if member is not None and (most is None or written < most):
-                    behind = _rule_of(prefix, i if needed is None else i + 1, min(written + 1, cap))
-                    options.append(Sequence((separator, member, behind) if written else (member, behind)))
-                if not needed:
-                    options.append(_rule_of(prefix, i + 1, written))
-                self.rules[f"{prefix} {i} {written}"] = Choice(tuple(options))
-        for written in range(cap + 1):
-            self.rules[f"{prefix} {len(stages)} {written}"] = EMPTY if written >= max(least, 1) else NOTHING
-        return self.bracketed(b"{", _rule_of(prefix, 0, 0), b"}", least == 0 and not any(
-            [needed for _, needed in stages]))
+        """In order, with a count, stage by stage: see ``counted_rules``."""
+        return members_in_stages(self, stages, least, most)
 
     # ---- arrays --------------------------------------------------------------------------------------
 
@@ -650,8 +543,8 @@ class Emitter:
         if len(shape.contains) > 0:
             if len(shape.prefix) == 0 and len(shape.contains) <= 3 and all(
                     [c[1:] == (1, None, 0) for c in shape.contains]):
-                return self.some_items(shape)
-            return self.counted_array(shape)
+                return some_items(self, shape)
+            return counted_array(self, shape)
         if most is not None and most == 0:
             return self.bracketed(b"[", None, b"]", True)
         i: cython.Py_ssize_t
@@ -673,75 +566,6 @@ class Emitter:
         if first == 0:
             return self.bracketed(b"[", None, b"]", True) if minimum == 0 else NOTHING
         return self.bracketed(b"[", sequence((self.inner(first), tail)), b"]", minimum == 0)
-
-    def some_items(self, shape: ArrayShape):
-        """Arrays in which each of some kinds occurs: a group of such items, in any order among any items."""
-        options: list = []
-        for groups in partitions([c[0] for c in shape.contains]):
-            if shape.maximum is not None and len(groups) > shape.maximum:
-                continue
-            kinds: list = []
-            for group in groups:
-                item = shape.rest
-                for wanted in group:
-                    item = self.normaliser.both(item, wanted)
-                kinds.append(item)
-            if any([self.normaliser.is_empty(item) for item in kinds]):
-                continue
-            items = tuple([self.inner(item) for item in kinds])
-            group_of_items = Unordered(items, frozenset(range(len(items))), self.separator(), self.inner(shape.rest),
-                                       max(shape.minimum, 1), shape.maximum)
-            options.append(self.bracketed(b"[", group_of_items, b"]", False))
-        return _one_or(options)
-
-    def counted_array(self, shape: ArrayShape):
-        """Arrays with ``contains``: one rule for each (items written, items found of each kind)."""
-        contains = shape.contains
-        most = shape.maximum
-        items = max(1, shape.minimum, len(shape.prefix), *[c[3] for c in contains]) if most is None else most
-        tops = [least if most_found is None else max(most_found, least) for _, least, most_found, _ in contains]
-        states = items + 1
-        for top in tops:
-            states *= top + 1
-        if states > MAX_ARRAY_STATES or states << len(contains) > 8 * MAX_ARRAY_STATES:
-            raise NotEnforced("contains with bounds this large",
-                              "lower minContains, maxContains, minItems or maxItems")
-        separator = self.separator()
-        prefix = f"items {len(self.rules)}"
-        for i in range(items + 1):
-            for found in itertools.product(*[range(top + 1) for top in tops]):
-                options: list = []
-                if i and i >= shape.minimum and all([f >= c[1] for f, c in zip(found, contains)]):
-                    options.append(EMPTY)
-                if most is None or i < most:
-                    options.extend(self.next_items(shape, i, found, tops, items, prefix, separator))
-                self.rules[_place(prefix, i, found)] = Choice(tuple(options))
-        return self.bracketed(b"[", Reference(_place(prefix, 0, (0,) * len(tops))), b"]", (
-            shape.minimum == 0 and all([least == 0 for _, least, _, _ in contains])))
-
-    def next_items(self, shape: ArrayShape, i: int, found: tuple, tops: list, items: int, prefix: str, separator):
-        """The items that may come next, by which of the wanted kinds they are counted as."""
-        options: list = []
-        for kinds in itertools.product((False, True), repeat=len(tops)):
-            item = shape.at(i)
-            after = list(found)
-            for n, counted in enumerate(kinds):
-                wanted, _, limit, start = shape.contains[n]
-                if i < start:
-                    if counted:
-                        item = 0
-                elif counted:
-                    item = self.normaliser.both(item, wanted)
-                    if limit is not None and found[n] >= limit:
-                        item = 0
-                    after[n] = min(found[n] + 1, tops[n])
-                elif limit is not None:
-                    item = self.normaliser.both(item, self.normaliser.negated(wanted))
-            if item != 0 and not self.normaliser.is_empty(item):
-                gap = separator if i else EMPTY
-                target = _place(prefix, min(i + 1, items), tuple(after))
-                options.append(Sequence((gap, self.inner(item), Reference(target))))
-        return options
 
     def different_items(self, shape: ArrayShape):
         """``uniqueItems``: of a finite set of values each at most once, in any order; else see ``distinct_items``."""
@@ -780,54 +604,3 @@ class Emitter:
     def finite(self, expression: int):
         """All values of an expression, if it is plain that they are few."""
         return finite_values(self.normaliser, expression, MAX_DIFFERENT_ITEMS, strict=self.strict)
-
-
-def _highest(least, most):
-    """The last number of members that has states of its own."""
-    return max(least, 1) if most is None else max(most, least, 1)
-
-
-def _too_many_stages(stages, least, most):
-    """Whether ``stages`` members in their order, counted, are too many states."""
-    return (stages + 1) * (_highest(least, most) + 1) > 4 * MAX_ARRAY_STATES
-
-
-def _looser(kind: int, shape):
-    """Shapes of a kind that hold what ``shape`` holds and more, the closest first."""
-    if kind == 1:
-        if shape.exists:
-            yield shape.changed(exists=())
-        yield shape.changed(exists=(), minimum=0)
-        yield shape.changed(exists=(), minimum=0, maximum=None)
-    elif kind == 2:
-        yield shape.changed(unique=False)
-        yield shape.changed(unique=False, contains=())
-    elif kind == 3:
-        if shape.languages:
-            yield replace(shape, minimum=0, maximum=None, excluded=frozenset())
-            for language in shape.languages:
-                yield StringShape(languages=(language,))
-            yield replace(shape, languages=())
-        yield ANY_STRING
-    else:
-        yield replace(shape, multiple_of=None, not_multiple_of=frozenset())
-        yield ANY_NUMBER
-
-
-@cython.cfunc
-def _stages(members: list, standing: list) -> list:
-    """Members as stages of ``Emitter.in_stages``."""
-    found: list = [(member, False) for member in members]
-    for i in standing:
-        found[i] = (members[i], True)
-    return found
-
-
-@cython.cfunc
-def _rule_of(prefix: str, i: cython.Py_ssize_t, written: cython.Py_ssize_t):
-    return reference(f"{prefix} {i} {written}")
-
-
-@cython.cfunc
-def _place(prefix: str, i: cython.Py_ssize_t, found: tuple) -> str:
-    return f"{prefix} {i} {' '.join(map(str, found))}"

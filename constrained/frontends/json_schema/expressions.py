@@ -18,6 +18,11 @@ except ImportError:
 
 from constrained.errors import GrammarLimitError
 
+if cython.compiled:
+    from cython.cimports.constrained.frontends.json_schema.direct_nodes import mark
+else:
+    from constrained.frontends.json_schema.direct_nodes import mark
+
 __all__ = ["FALSE", "TRUE", "Algebra", "Expressions"]
 
 FALSE = 0
@@ -122,12 +127,15 @@ class Expressions:
 class Algebra:
     """Combinations of the expressions of one document; at most ``most`` alternatives in all.
 
-    ``empties``: whether expressions are empty, as far as it is known.
+    ``empties``: whether expressions are empty, as far as it is known. ``made``: of which two expressions a conjunction
+    was made first. ``members``: the texts of long lists as sets, by identity.
     """
 
     def __init__(self, most: int):
         self.expressions = Expressions()
         self.pairs = {}  # conjunctions of two expressions
+        self.made = {}
+        self.members = {}
         self.empties = {0: True, 1: False}
         self.spent = 0
         self.most = most
@@ -151,6 +159,8 @@ class Algebra:
             # equal constants are one expression
             known = 0 if one[0] == "const" and other[0] == "const" else self.expressions.conjunction([a, b])
             self.pairs[key] = known
+            if known == len(entries) - 1:
+                self.made[known] = key
         return known
 
     @cython.ccall
@@ -158,6 +168,15 @@ class Algebra:
     def negated(self, a: cython.int) -> cython.int:
         """The complement of an expression."""
         return self.expressions.negation(a)
+
+    @cython.cfunc
+    def set_of(self, texts: tuple) -> frozenset:
+        """The same texts to look up. What is taken of one list after the other asks again and again for the same."""
+        known = self.members.get(mark(texts))
+        if known is None:
+            known = (frozenset(texts), texts)  # which lives as long as its identity counts
+            self.members[mark(texts)] = known
+        return cython.cast(tuple, known)[0]
 
     @cython.ccall
     @cython.exceptval(-1, check=False)

@@ -234,8 +234,8 @@ class Host:
         """The texts of the names but ``out`` in which a pattern is, then of ``others``, in which it is not, part by
         part."""
         shape = StringShape.from_pattern(pattern, self.kind.limits)
-        return [names.exclude_values(out).to_key_expr(self.kind.policy, self.kind.limits)
-                for names in (shape, *(shape.complement() if others else ()))]
+        return [names.exclude_values(out if names is not shape else filter(shape.contains, out)).to_key_expr(
+            self.kind.policy, self.kind.limits) for names in (shape, *(shape.complement() if others else ()))]
 
     def slow(self, schema, pointer: str):
         """The expression of a schema that is not plain. Raises ``NoValue`` where it has none."""

@@ -11,6 +11,7 @@ cdef class Normaliser(Places):
     cdef readonly str unsupported
     cdef bint loose
     cdef int asking
+    cdef Denotation of_two(self, int expression)
     cdef Denotation read(self, str kind, object parts)
     cdef bint plainly_filled(self, int expression, int depth) except -1
     cdef bint holds_nothing(self, Denotation d, int depth) except -1

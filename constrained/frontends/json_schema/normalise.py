@@ -114,7 +114,9 @@ class Normaliser(Places):
         self.loose = False
         found: Denotation = None
         try:
-            found = self.read(entry[0], entry[1])
+            found = self.of_two(expression)
+            if found is None:
+                found = self.read(entry[0], entry[1])
         except NotEnforced as refused:
             self.refuse(self.pointer(expression), refused.reason, refused.hint)
             found = ANYTHING
@@ -128,6 +130,36 @@ class Normaliser(Places):
                 expression in self.contents and expression not in self.inexact):
             self.leaves[self.contents[expression]] = found
         return found
+
+    @cython.cfunc
+    def of_two(self, expression: cython.int) -> Denotation:
+        """What a conjunction denotes where it was made of one that is known, and a negation: that is taken off. None
+        where it was not.
+
+        One that only negates is not begun with: within what another part leaves, few alternatives are possible.
+        """
+        two = self.made.get(expression)
+        if two is None:
+            return None
+        a: cython.int
+        b: cython.int
+        a, b = two
+        entries: list = self.expressions.entries
+        if cython.cast(tuple, entries[a])[0] == "not":
+            a, b = b, a
+        entry: tuple = entries[b]
+        if entry[0] != "not" or a not in self.denoted:
+            return None
+        one: tuple = entries[a]
+        if one[0] == "not":
+            return None
+        if one[0] == "and":
+            for part in one[1]:
+                if cython.cast(tuple, entries[part])[0] != "not":
+                    break
+            else:
+                return None
+        return self.without(self.denote(a), entry[1])
 
     @cython.cfunc
     def read(self, kind: str, parts) -> Denotation:

@@ -129,18 +129,48 @@ class ObjectShape:
     @cython.cfunc
     def merged(self, other: ObjectShape, algebra: Algebra):
         """Objects in both, declared names for ``exists`` not looked for; None where that is plainly impossible."""
+        before: cython.int
+        value: cython.int
         mine: dict = self.declared()
-        theirs: dict = other.declared()
         others: tuple = self.others
         quiet: cython.bint = other.others is ANY_OTHERS or other.others == ANY_OTHERS
-        merged: dict = dict(mine)
+        changed: dict = {}  # of what this shape declares
+        fresh: list = []
         if not quiet:  # else ``other`` says nothing of its undeclared names
-            for name, expression in mine.items():
+            theirs: dict = other.declared()
+            for name, expression in self.properties:
                 if name not in theirs:
-                    merged[name] = algebra.both(expression, other.at_other(name))
-        for name, expression in theirs.items():
+                    before = expression
+                    value = algebra.both(before, other.at_other(name))
+                    if value != before:
+                        changed[name] = value
+        for said in other.properties:
+            name, expression = cython.cast(tuple, said)
             known = mine.get(name)
-            merged[name] = algebra.both(self.at_other(name) if known is None else known, expression)
+            if known is None:
+                value = self.at_other(name)
+                if value != TRUE:
+                    value = algebra.both(value, expression)
+                    said = (name, value)
+                fresh.append(said)
+                continue
+            before = known
+            value = algebra.both(before, expression)
+            if value != before:
+                changed[name] = value
+        properties: tuple = self.properties
+        if len(changed) > 0:
+            if len(changed) == len(properties):
+                properties = tuple([(name, changed[name]) for name in mine])
+            else:
+                properties = tuple([(said[0], changed[said[0]]) if said[0] in changed else said
+                                    for said in properties])
+        if len(fresh) > 0:
+            properties = (*properties, *fresh)
+        if len(changed) + len(fresh) > 0:
+            mine = mine.copy()
+            mine.update(changed)
+            mine.update(fresh)
         if not quiet and others is not other.others and others != other.others:
             cells: list = []
             for names_a, a in others:
@@ -148,7 +178,7 @@ class ObjectShape:
                     names = names_a if names_b is ANY_STRING else names_b if names_a is ANY_STRING else (
                         names_a.intersect(names_b))
                     if names is not None:
-                        value: cython.int = algebra.both(a, b)
+                        value = algebra.both(a, b)
                         if value != FALSE:
                             cells.append((names, value))
             others = tuple(cells)
@@ -166,9 +196,9 @@ class ObjectShape:
         minimum = self.minimum
         if other.minimum > minimum:
             minimum = other.minimum
-        found = _shape(tuple(merged.items()), others, required, exists, minimum, maximum, self.said or other.said,
+        found = _shape(properties, others, required, exists, minimum, maximum, self.said or other.said,
                        _join(self.evaluated, other.evaluated))
-        found.names = merged
+        found.names = mine
         return None if found.is_impossible() else found
 
     @cython.ccall

@@ -2,7 +2,7 @@ from constrained.frontends.json_schema.denotation cimport Denotation
 from constrained.frontends.json_schema.document cimport Document, Place
 from constrained.frontends.json_schema.expressions cimport Algebra
 
-cdef Py_ssize_t MOST_WRITTEN
+cdef Py_ssize_t MOST_COMPARED
 
 cdef class Places(Algebra):
     cdef readonly Document document
@@ -17,7 +17,7 @@ cdef class Places(Algebra):
     cdef dict leaves
     cdef dict alike
     cdef bint comparing
-    cdef Py_ssize_t written
+    cdef Py_ssize_t compared
     cdef dict looks
     cdef list entry
     cdef dict contents
@@ -28,7 +28,6 @@ cdef class Places(Algebra):
     cpdef dict all_under(self, Place place, str keyword, object schemas)
     cdef object key_of(self, object schema, Place place)
     cdef object equal_to(self, dict schema, tuple key)
-    cdef bytes written_as(self, dict schema)
     cdef int new(self, Place place, object key) except -1
     cpdef int constant(self, object value) except -1
     cpdef Denotation denote(self, int expression)

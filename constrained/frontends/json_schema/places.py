@@ -11,8 +11,6 @@ Cost: 0.2 us for a schema that was met before, 0.5 us for a new one.
 
 from __future__ import annotations
 
-from marshal import dumps
-
 try:
     import cython
 except ImportError:
@@ -29,17 +27,19 @@ if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.direct_nodes import mark
     from cython.cimports.constrained.frontends.json_schema.document import Document, Place
     from cython.cimports.constrained.frontends.json_schema.expressions import Algebra
+    from cython.cimports.constrained.frontends.json_schema.same_values import same_values
 else:
     from constrained.frontends.json_schema.contents import content_of
     from constrained.frontends.json_schema.denotation import Denotation
     from constrained.frontends.json_schema.direct_nodes import mark
     from constrained.frontends.json_schema.document import Document, Place
     from constrained.frontends.json_schema.expressions import Algebra
+    from constrained.frontends.json_schema.same_values import same_values
 
 __all__ = ["Places"]
 
-MOST_WRITTEN = cython.declare(cython.Py_ssize_t, 4_000_000)
-"""Bytes of schemas that are compared as a whole, for one document."""
+MOST_COMPARED = cython.declare(cython.Py_ssize_t, 400_000)
+"""Values of schemas that are compared with others, for one document."""
 
 
 @cython.cclass
@@ -70,8 +70,8 @@ class Places(Algebra):
         self.leaves = leaves(document.dialect, limits.max_repeat)
         self.alike = {}  # expressions of places by what they say, and by identity
         self.comparing = comparing
-        self.written = 0
-        self.looks = {}  # schemas that look alike, each as [schema, its bytes or None, expression]
+        self.compared = 0
+        self.looks = {}  # schemas that look alike, each as [schema, expression]
         self.entry = None  # that of a new schema
         self.contents = {}  # what the places say that are compared, by expression
         self.inexact = set()
@@ -149,42 +149,27 @@ class Places(Algebra):
     def equal_to(self, schema: dict, key: tuple):
         """The expression of a schema of a plain document that is written as this one is; the key where there is none.
 
-        Schemas inside others are written again and again, so that ends at ``MOST_WRITTEN`` bytes. ``marshal`` writes
-        no decimals and nothing that another front end made: those schemas are told apart by identity.
+        Schemas inside others are looked at again and again, so that ends after ``MOST_COMPARED`` values.
         """
-        other: list
-        if self.written > MOST_WRITTEN:
+        same: cython.Py_ssize_t
+        if self.compared > MOST_COMPARED:
             return key
         look = look_of(schema)
         others: list = self.looks.get(look)
         if others is None:
             others = []
             self.looks[look] = others
-        entry: list = [schema, None, -1]
-        if len(others) > 0:
-            entry[1] = self.written_as(schema)
-            for one in others:
-                other = one
-                if other[1] is None:
-                    other[1] = self.written_as(other[0])
-                if other[1] == entry[1] and other[1] != b"":
-                    self.alike[key] = other[2]
-                    return other[2]
+        for one in others:
+            other: list = one
+            same = same_values(schema, other[0], MOST_COMPARED)
+            self.compared += same if same >= 0 else -same
+            if same >= 0:
+                self.alike[key] = other[1]
+                return other[1]
+        entry: list = [schema, -1]
         others.append(entry)
         self.entry = entry
         return key
-
-    @cython.cfunc
-    def written_as(self, schema: dict) -> bytes:
-        """The bytes of a schema; none where they would not tell it from others."""
-        found: bytes
-        try:
-            found = dumps(schema, 2)
-        except ValueError:
-            self.written += MOST_WRITTEN // 40  # who knows how much was written before that
-            return b""
-        self.written += len(found)
-        return found
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -204,7 +189,7 @@ class Places(Algebra):
         self.alike[key] = found
         self.places.append(place)
         if self.entry is not None:
-            self.entry[2] = found
+            self.entry[1] = found
             self.entry = None
         elif len(cython.cast(tuple, key)) == 2 and place.dialect is self.document.dialect and type(key[0]) is str:
             leaf = self.leaves.get(key[1])

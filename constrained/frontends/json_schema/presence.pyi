@@ -1,6 +1,3 @@
-from collections.abc import Iterable
-
 from constrained.frontends.json_schema.objects import ObjectShape
 
 def fewer_shapes(shapes: tuple[ObjectShape, ...], closed: bool, ordered: bool) -> tuple[ObjectShape, ...]: ...
-def fewer_cubes(cubes: Iterable[int], n: int) -> list[tuple[int, int]]: ...

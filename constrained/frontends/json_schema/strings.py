@@ -65,6 +65,8 @@ _MINIMISED = 20_000
 _ANSWERS = 1_000
 #: Texts after which an automaton is made to look at more, if it has few states.
 _MANY, _SMALL = 16, 256
+#: Characters of a pattern that do not stand for themselves.
+_SIGNS = frozenset("\\^$.|?*+()[]{}")
 #: States of a product with a counter up to which it is made.
 _PRODUCT = 400
 
@@ -76,11 +78,12 @@ class Language:
     and an automaton of all of these and perhaps others (``formats.More``).
     """
 
-    __slots__ = ("_accepted", "_dfa", "_looks_around", "_opposite", "_program", "more", "name", "tree")
+    __slots__ = ("_accepted", "_dfa", "_looks_around", "_opposite", "_plain", "_program", "more", "name", "tree")
 
     def __init__(self, name: str, tree: Node | None, dfa: Dfa | None = None, opposite: Language | None = None,
-                 more: More | None = None) -> None:
+                 more: More | None = None, plain: tuple[str, bool, bool] | None = None) -> None:
         self.name = name
+        self._plain = plain
         self.tree = tree
         self.more = more
         self._dfa = dfa
@@ -100,7 +103,12 @@ class Language:
 
     def _accepts(self, text: str, limits: Limits) -> bool:
         """Patterns without assertions are stepped through as they are: an automaton may be large, and few texts are
-        asked. Where there are more, a small automaton is faster."""
+        asked. Where there are more, a small automaton is faster. A pattern that is a text is looked for as one."""
+        if self._plain is not None:
+            looked_for, first, last = self._plain
+            if first:
+                return text == looked_for if last else text.startswith(looked_for)
+            return text.endswith(looked_for) if last else looked_for in text
         if self._dfa is None and self.tree is not None and len(self._accepted) == _MANY:
             with suppress(GrammarLimitError):
                 self.dfa(replace(limits, max_dfa_states=min(limits.max_dfa_states, _SMALL)))
@@ -181,7 +189,14 @@ def _closed(ops: list[Op], places: list[int]) -> set[int]:
 @lru_cache(maxsize=4096)
 def pattern_language(pattern: str, limits: Limits = _DEFAULT_LIMITS) -> Language:
     """The strings in which the ECMA-262 ``pattern`` is found. Raises RegexError, GrammarLimitError."""
-    return Language(pattern, pattern_tree(pattern, dialect="ecma", limits=limits))
+    return Language(pattern, pattern_tree(pattern, dialect="ecma", limits=limits), plain=plain_pattern(pattern))
+
+
+def plain_pattern(pattern: str) -> tuple[str, bool, bool] | None:
+    """The text that a pattern is, and whether it must stand at the beginning and at the end; None where it is more."""
+    first, last = pattern.startswith("^"), pattern.endswith("$")
+    text = pattern[first:len(pattern) - last]
+    return None if not text.isascii() or not _SIGNS.isdisjoint(text) else (text, first, last)
 
 
 def either(a: StringShape, b: StringShape) -> StringShape | None:

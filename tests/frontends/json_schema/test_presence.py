@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+from collections.abc import Iterable
 from typing import Any
 
 import jsonschema
@@ -13,15 +14,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.conformance import accepts, byte_compiler
+from constrained.frontends.json_schema.cubes import Cubes
 from constrained.frontends.json_schema.expressions import FALSE
 from constrained.frontends.json_schema.objects import ObjectShape
-from constrained.frontends.json_schema.presence import fewer_cubes, fewer_shapes
+from constrained.frontends.json_schema.presence import fewer_shapes
 
 NAMES = "abcdef"
 
 
 def cube(must: int, cannot: int, n: int = 6) -> int:
     return must | (cannot & ~must) << n
+
+
+def fewer_cubes(cubes: Iterable[int], n: int) -> list[tuple[int, int]]:
+    """The cubes that are left, each with the one it was made from."""
+    table = Cubes(n)
+    for one in cubes:
+        row = table.add()
+        for k in range(2 * n):
+            if one >> k & 1:
+                table.ask(row, k % n, k < n)
+
+    def written(row: int) -> int:
+        return sum(1 << k for k in range(2 * n) if table.asks(row, k % n, k < n))
+
+    before = list(cubes)
+    return [(written(row), before[table.origin(row)]) for row in table.fewer()]
 
 
 def holds(cube: int, present: int, n: int = 6) -> bool:

@@ -1,0 +1,3 @@
+from typing import Any
+
+def same_values(one: dict[str, Any], other: dict[str, Any], most: int) -> int: ...
