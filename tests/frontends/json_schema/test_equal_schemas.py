@@ -37,7 +37,8 @@ def object_of(*values: Any, **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(("one", "other"), [
     (object_of({"enum": [1]}), object_of({"enum": [True]})), (object_of({"enum": [0]}), object_of({"enum": [False]})),
     (object_of({"enum": ["1"]}), object_of({"enum": [1]})), (object_of({"enum": ["a"]}), object_of({"enum": ["b"]})),
-    (object_of({"enum": [[1]]}), object_of({"enum": [[True]]})), (object_of({"enum": [1, 2]}), object_of({"enum": [1]})),
+    (object_of({"enum": [[1]]}), object_of({"enum": [[True]]})),
+    (object_of({"enum": [1, 2]}), object_of({"enum": [1]})),
     (object_of(object_of({"type": "null"})), object_of(object_of({"type": "boolean"}))),
     (object_of({"minimum": 0}), object_of({"minimum": 1})), (object_of({}), object_of(True, required=["k0"])),
     (object_of({"items": {"type": "null"}}), object_of({"items": {"type": "string"}})),

@@ -298,3 +298,15 @@ def test_values_are_kept_as_they_are_contained(other: StringShape) -> None:
     for both in (values.intersect(other), other.intersect(values)):
         assert both is not None
         assert set(both.values or ()) == set(right)
+
+
+@pytest.mark.parametrize("pattern", ["^x-", "x-", "-y$", "^x-$", "^", "$", "^$", "", "^x-y", "é", "^x.", "x|y"])
+def test_patterns_that_are_a_text(pattern: str) -> None:
+    """Looked for as texts, judged as ``re`` does."""
+    shape = StringShape.from_pattern(pattern)
+    other = shape.complement()[0]
+    for text in ("", "x-", "x-y", "ax-", "-y", "a-y", "x", "^x-", "é", "xé", "x-\n"):
+        found = re.search(pattern.replace("$", r"\Z"), text) is not None
+        assert shape.contains(text) is found, text
+        assert other.contains(text) is not found, text
+        assert shape.dfa().accepts(text) is found, text
