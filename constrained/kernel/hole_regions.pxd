@@ -2,6 +2,7 @@ cimport cython
 
 from constrained.kernel.automaton cimport Automaton
 from constrained.kernel.memory cimport copy_ints, grow_int, grow_lists, grow_pointers, grow_rows
+from constrained.kernel.region_automaton cimport RegionAutomaton
 from constrained.kernel.region_tables cimport RegionTables, hash_cells
 from constrained.kernel.region_tokens cimport RegionTokens
 from constrained.kernel.token_trie cimport TokenTrie
@@ -10,9 +11,7 @@ cdef class HoleRegions
 cdef int HOLE
 cdef int FAR_COUNT_LOW
 cdef int FAR_COUNT_HIGH
-cdef int BETWEEN_ROUNDS
 cdef int BUDGET
-cdef int MAX_CELLS
 cdef int MANY_ROUNDS
 
 @cython.final
@@ -25,14 +24,6 @@ cdef class HoleRegions:
     cdef object kept
     cdef int age
     cdef int n_regions
-    cdef int rg_len
-    cdef int rg_room
-    cdef int nu_cap
-    cdef int st_cap
-    cdef int numbering
-    cdef int tb_len
-    cdef int tb_cap
-    cdef int n_ways
     cdef int w_len
     cdef int w_cap
     cdef int x_len
@@ -42,19 +33,6 @@ cdef class HoleRegions:
     cdef int tables_seen
     cdef int p_len
     cdef int p_cap
-    cdef int* nu
-    cdef int* nu_gen
-    cdef int* st_node
-    cdef int* ways
-    cdef int* tb
-    cdef int* rg_piece
-    cdef int* rg_off
-    cdef int* rg_count
-    cdef int* rg_first
-    cdef int* rg_number
-    cdef int* kinds
-    cdef int* rg_size
-    cdef int* rg_large
     cdef int* w_exit
     cdef int* w_nexit
     cdef int* x_v
@@ -67,7 +45,11 @@ cdef class HoleRegions:
     cdef int** xl
     cdef void** w_tokens
     cdef void** p_tokens
-    cdef bint counted
+    cdef void* found
+    cdef RegionAutomaton shape
+    cdef bint is_open
+    cdef bint is_common
+    cdef int asked_number
     cdef int make(self, Automaton automaton, TokenTrie trie, list regions) except -1
     cdef int forget(self) except -1
     cdef int _out_of_memory(self) except -1 nogil
@@ -77,20 +59,14 @@ cdef class HoleRegions:
     cdef int hole_node(self, int d, int c) except -1 nogil
     cdef int exit_list(self, int e, int b) except -1 nogil
     cdef int _gather(self, int e, int b, RegionTokens wide) except -1 nogil
-    cdef int _read_partition(self, int region) except -1
-    cdef int _need_numbers(self, int count, int cells) except -1 nogil
-    cdef int _number(self, int t, int n) except -1 nogil
-    cdef int _describe(self, int t, int region) except -1 nogil
-    cdef bint _explore(self, int u, int region) except -1 nogil
     cdef int _build_wide(self, int u, int region, int x) except -1 nogil
     cdef int _find_tokens(self, int w, int u, int region, int x) except -1 nogil
-    cdef int _make_own(self, int region, int x) except -1
-    cdef int _run_own(self, RegionTokens one, int u, int region) except -1 nogil
-    cdef int _open_state(self, int t, int region, int stride) except -1 nogil
-    cdef int _recall(self, RegionTokens one) except -1 nogil
     cdef int _new_wide(self) except -1 nogil
-    cdef int _locate(self, int w, int region, int x) except -1 nogil
+    cdef int _open(self) except -1
+    cdef bint _is_common(self, int number) except -1 nogil
+    cdef int _make_own(self, int u, int region, int x) except -1
+    cdef int _locate(self, int number, int x, bint narrow) except -1 nogil
+    cdef int _obtain(self, int number, int x, unsigned long long h, bint narrow) except -1
     cdef int _look(self) except -1
-    cdef int _obtain(self, int w, int number, int x, unsigned long long h) except -1
     cdef int _enter_wide(self, int w, RegionTokens wide, int loop, int c, int least, int most) except -1 nogil
     cdef int _add_exit(self, int w, int v, int number, int least, int most) except -1 nogil

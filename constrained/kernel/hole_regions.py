@@ -29,25 +29,20 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
-    from cython.cimports.constrained.kernel.holes import has_frames, recount, restrict
-    from cython.cimports.constrained.kernel.memory import (
-        grow_int,
-        grow_lists,
-        grow_pointers,
-        grow_rows,
-        moved,
-        unset_ints,
-    )
+    from cython.cimports.constrained.kernel.holes import has_frames, recount
+    from cython.cimports.constrained.kernel.memory import grow_int, grow_lists, grow_pointers, grow_rows
     from cython.cimports.constrained.kernel.position_sets import FAR_COUNT, FAR_ENOUGH
+    from cython.cimports.constrained.kernel.region_automaton import RegionAutomaton
     from cython.cimports.constrained.kernel.region_tables import RegionTables, hash_cells
     from cython.cimports.constrained.kernel.region_tokens import RegionTokens
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.automaton import Automaton
-    from constrained.kernel.holes import has_frames, recount, restrict
-    from constrained.kernel.memory import grow_int, grow_lists, grow_pointers, grow_rows, moved, unset_ints
+    from constrained.kernel.holes import has_frames, recount
+    from constrained.kernel.memory import grow_int, grow_lists, grow_pointers, grow_rows
     from constrained.kernel.position_sets import FAR_COUNT, FAR_ENOUGH
+    from constrained.kernel.region_automaton import RegionAutomaton
     from constrained.kernel.region_tables import RegionTables, hash_cells
     from constrained.kernel.region_tokens import RegionTokens
     from constrained.kernel.token_trie import TokenTrie
@@ -55,10 +50,7 @@ else:
 HOLE = cython.declare(cython.int, 2)
 FAR_COUNT_LOW = cython.declare(cython.int, 0x3FFFFFF0)
 FAR_COUNT_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
-BETWEEN_ROUNDS = cython.declare(cython.int, 1 << 24)
 BUDGET = cython.declare(cython.int, -5)
-MAX_CELLS = cython.declare(cython.int, 2048)
-LARGE_TRIE = cython.declare(cython.int, 40_000)
 MANY_ROUNDS = cython.declare(cython.int, 1 << 24)
 
 
@@ -71,14 +63,6 @@ class HoleRegions:
     if cython.compiled:
 
         def __dealloc__(self):
-            free(self.nu)
-            free(self.nu_gen)
-            free(self.st_node)
-            free(self.ways)
-            free(self.tb)
-            free(self.rg_piece)
-            free(self.rg_first)
-            free(self.kinds)
             free(self.w_exit)
             free(self.w_nexit)
             free(self.x_v)
@@ -105,8 +89,7 @@ class HoleRegions:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def make(self, automaton: Automaton, trie: TokenTrie, regions: list) -> cython.int:
-        """``regions``: partitions of the bytes, one a region; number 0 is none. Each is read when it is first met."""
-        n: cython.int = cython.cast(cython.int, len(regions))
+        """``regions``: partitions of the bytes, one a region; number 0 is none."""
         self.a = automaton
         self.t = trie
         if trie.tables is None:
@@ -115,16 +98,8 @@ class HoleRegions:
                     trie.tables = RegionTables()
         self.tables = trie.tables
         self.regions = regions
-        self.n_regions = n
-        self.rg_piece = grow_int(self.rg_piece, 5 * n)
-        if not self.rg_piece:
-            raise MemoryError
-        self.rg_number = moved(self.rg_piece, 0, self.rg_number, 0, n)
-        self.rg_off = moved(self.rg_piece, n, self.rg_off, 0, n)
-        self.rg_count = moved(self.rg_piece, 2 * n, self.rg_count, 0, n)
-        self.rg_size = moved(self.rg_piece, 3 * n, self.rg_size, 0, n)
-        self.rg_large = moved(self.rg_piece, 4 * n, self.rg_large, 0, n)
-        unset_ints(self.rg_number, 0, n)
+        self.n_regions = cython.cast(cython.int, len(regions))
+        self.asked_number = -1
         return 0
 
     @cython.cfunc
@@ -134,6 +109,8 @@ class HoleRegions:
         self.age += 1
         self.kept = []
         self.tables_seen = 0  # none: looked at when the first is sought
+        if self.is_open:
+            self.shape.forget()
         self.w_len = 0
         self.p_len = 0
         self.x_len = 0
@@ -146,6 +123,15 @@ class HoleRegions:
     def _out_of_memory(self) -> cython.int:
         with cython.gil:
             raise MemoryError("the regions could not grow")
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _open(self) -> cython.int:
+        """The regions' automata are read from now on: most texts meet no region before their second token."""
+        self.shape = RegionAutomaton()
+        self.shape.make(self.a, self.t, self.tables, self.regions)
+        self.is_open = True
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -161,29 +147,32 @@ class HoleRegions:
     def is_walked(self, u: cython.int, region: cython.int, x: cython.int) -> cython.bint:
         """Whether the trie itself is to be walked from uncounted hole node ``u``, below trie node ``x``.
 
-        That is cheaper for a large automaton on a large class trie, and where one would be built and hardly used again.
+        That is cheaper than what a wide automaton needs that has no class trie or that is left nearly everywhere.
         """
-        worth: cython.bint
         if self.a.memo.get(16 + 5 * self.age, u, x) != -2:
             return False
-        if self.rg_number[region] < 0:
+        if not self.is_open:
             with cython.gil:
-                self._read_partition(region)
-        if self.rg_size[region] <= 0:
-            with cython.gil:
-                self.rg_size[region] = self.tables.nodes_at_hand(self.rg_number[region])
-        if self.rg_size[region] != 0 and self.rg_size[region] < LARGE_TRIE:
+                self._open()
+        if not self.shape.explore(u, region):
+            return self._is_common(self.shape.rg_number[region]) == 0
+        if self.shape.leaves_much():
+            return True
+        if self._is_common(self.shape.number):
             return False
-        if not self.rg_large[region] and (self.rg_size[region] != 0 or x == 0):
-            if not self._explore(u, region):
-                self.rg_large[region] = 1
-            elif self.rg_size[region] != 0:
-                return False
-            else:
-                with cython.gil:
-                    worth = self.tables.is_worth_it(self.rg_number[region])
-                return not worth
-        return True
+        self._locate(self.shape.number, x, True)
+        return not self.found
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _is_common(self, number: cython.int) -> cython.bint:
+        """Whether a common class trie serves a partition; for the last one it is known."""
+        if self.asked_number != number:
+            with cython.gil:
+                self.is_common = self.tables.common_of(number) != 0
+            self.asked_number = number
+        return self.is_common
 
     @cython.cfunc
     @cython.nogil
@@ -246,151 +235,6 @@ class HoleRegions:
         return i
 
     @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _read_partition(self, region: cython.int) -> cython.int:
-        """The number of a region's partition, and behind those read before a byte of each of its classes."""
-        k: cython.int
-        at: cython.int = self.rg_len
-        number: cython.int = self.tables.partition_number(self.regions[region])
-        first: bytes = self.tables.first_bytes[number]
-        text: cython.p_const_uchar = first
-        n: cython.int = cython.cast(cython.int, len(first))
-        if at + n > self.rg_room:
-            self.rg_room = 2 * (at + n)
-            self.rg_first = grow_int(self.rg_first, self.rg_room)
-            if not self.rg_first:
-                raise MemoryError
-        for k in range(n):
-            self.rg_first[at + k] = text[k]
-        self.rg_len = at + n
-        self.rg_off[region] = at
-        self.rg_count[region] = n
-        self.rg_size[region] = -1  # asked for when it matters
-        self.rg_large[region] = 0
-        self.rg_number[region] = number
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _need_numbers(self, count: cython.int, cells: cython.int) -> cython.int:
-        """Room for numbers of all nodes there are, for ``count`` numbered ones and ``cells`` of the table."""
-        i: cython.int
-        if self.nu_cap < self.a.n_count:
-            i = self.nu_cap
-            self.nu_cap = self.a.n_count * 2
-            self.nu = grow_int(self.nu, self.nu_cap)
-            self.nu_gen = grow_int(self.nu_gen, self.nu_cap)
-            if not (self.nu and self.nu_gen):
-                self._out_of_memory()
-            while i < self.nu_cap:
-                self.nu_gen[i] = 0
-                i += 1
-        if self.st_cap < count:
-            self.st_cap = count * 2 + 64
-            self.st_node = grow_int(self.st_node, self.st_cap)
-            self.ways = grow_int(self.ways, self.st_cap)
-            if not (self.st_node and self.ways):
-                self._out_of_memory()
-        if self.tb_cap < cells:
-            self.tb_cap = cells * 2 + 256
-            self.tb = grow_int(self.tb, self.tb_cap)
-            if not self.tb:
-                self._out_of_memory()
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _number(self, t: cython.int, n: cython.int) -> cython.int:
-        """The number of hole node ``t``, from 1 as they are met; ``n`` have one. A new one gets ``n + 1``."""
-        self._need_numbers(n + 1, self.tb_len + 3)
-        if self.nu_gen[t] != self.numbering:
-            self.nu_gen[t] = self.numbering
-            self.nu[t] = n + 1
-            self.st_node[n] = t
-        return self.nu[t]
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _describe(self, t: cython.int, region: cython.int) -> cython.int:
-        """Append hole node ``t`` to ``tb``: the number of its way out and BETWEEN_ROUNDS, the row of what is inside.
-
-        Clears ``counted`` where rounds cannot be counted along a path: each node must be either between rounds of
-        the region's loop or within one.
-        """
-        k: cython.int = 0
-        loop: cython.int
-        r: cython.int = restrict(self.a, t, region, False)
-        if r != 0:
-            while k < self.n_ways and self.ways[k] != r:
-                k += 1
-            if k == self.n_ways:
-                self._need_numbers(k + 1, 0)
-                self.ways[k] = r
-                self.n_ways += 1
-            k += 1
-        r = restrict(self.a, t, region, True)
-        if r != 0:
-            if self.a.n_len[r] != 1:
-                self.counted = False
-            loop = self.a.d_loop[self.a.el_d[self.a.n_off[r]]]
-            if loop >= 0 and self.a.l_rule[loop] != BUDGET:
-                k |= BETWEEN_ROUNDS
-            r = self.a.row_of(r)
-        self._need_numbers(0, self.tb_len + 2)
-        self.tb[self.tb_len] = k
-        self.tb[self.tb_len + 1] = r
-        self.tb_len += 2
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _explore(self, u: cython.int, region: cython.int) -> cython.bint:
-        """Write the region's automaton from ``u`` into ``tb``, as ``RegionTokens`` wants it; ways out into ``ways``.
-
-        States are numbered as they are met, so equal automata give equal tables. False: it is larger than MAX_CELLS.
-        """
-        i: cython.int = 0
-        j: cython.int
-        t: cython.int
-        at: cython.int
-        row: cython.int
-        count: cython.int = 1
-        lo: cython.int
-        n_classes: cython.int
-        if self.rg_number[region] < 0:
-            with cython.gil:
-                self._read_partition(region)
-        lo = self.rg_off[region]
-        n_classes = self.rg_count[region]
-        self.counted = True
-        self.n_ways = 0
-        self.tb_len = 0
-        self.numbering += 1
-        self._number(u, 0)
-        while i < count:
-            if self.tb_len + n_classes > MAX_CELLS:
-                return False
-            at = self.tb_len
-            self._describe(self.st_node[i], region)
-            i += 1
-            row = self.tb[at + 1]
-            self.tb_len = at + 1
-            for j in range(n_classes):
-                t = 0 if row == 0 else self.a.step(row, self.a.cls[self.rg_first[lo + j]])
-                if t != 0:
-                    t = self._number(self.a.row_node[t // self.a.n_classes], count)
-                    if t > count:
-                        count = t
-                self._need_numbers(0, self.tb_len + 1)
-                self.tb[self.tb_len] = t
-                self.tb_len += 1
-        return True
-
-    @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _build_wide(self, u: cython.int, region: cython.int, x: cython.int) -> cython.int:
@@ -406,7 +250,7 @@ class HoleRegions:
         most: cython.int = MANY_ROUNDS
         if loop >= 0 and self.a.l_rule[loop] != BUDGET and c < FAR_COUNT_LOW:
             self._find_tokens(w, self.hole_node(self.a.el_d[self.a.n_off[u]], FAR_COUNT_HIGH), region, x)
-            if self.counted:
+            if self.shape.counted:
                 if self.a.l_max[loop] >= 0 and self.a.l_max[loop] - c <= self.a.far:
                     most = self.a.l_max[loop] - c
                 if self.a.l_min[loop] > c:
@@ -425,147 +269,48 @@ class HoleRegions:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _find_tokens(self, w: cython.int, u: cython.int, region: cython.int, x: cython.int) -> cython.int:
-        """Enter the ``RegionTokens`` of ``u`` below ``x`` in ``w_tokens``; sets ``ways`` and ``counted``."""
-        p: cython.int = self.a.memo.get(18 + 5 * self.age, u, x)
+        """Enter the ``RegionTokens`` of ``u`` below ``x`` in ``w_tokens``; its ways out are those of ``shape``."""
+        p: cython.int
+        if not self.is_open:
+            with cython.gil:
+                self._open()
+        if self.shape.explore(u, region):
+            self._locate(self.shape.number, x, False)
+            self.w_tokens[w] = self.found
+            return 0
+        p = self.a.memo.get(18 + 5 * self.age, u, x)
         if p == -2:
-            if self._explore(u, region):
-                self._locate(w, region, x)
-                return 0
             # a large automaton (all letters of all scripts): tokens meet a small part of it, so do without the table
             p = self.p_len
             with cython.gil:
-                self._make_own(region, x)
-            self._run_own(cython.cast(RegionTokens, self.p_tokens[p]), u, region)
+                self._make_own(u, region, x)
             self.p_len = p + 1
             self.a.memo.put(18 + 5 * self.age, u, x, p)
-        self._recall(cython.cast(RegionTokens, self.p_tokens[p]))
+        else:
+            self.shape.recall(cython.cast(RegionTokens, self.p_tokens[p]))
         self.w_tokens[w] = self.p_tokens[p]
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _make_own(self, region: cython.int, x: cython.int) -> cython.int:
-        """A ``RegionTokens`` that is not shared, still empty, at the end of ``p_tokens``; ``kinds`` of its bytes."""
-        i: cython.int
-        partition: bytes = self.tables.partitions[self.rg_number[region]]
-        text: cython.p_const_uchar = partition
-        one: RegionTokens = RegionTokens(self.t, self.tables.class_trie(self.t, self.rg_number[region]), x)
+    def _make_own(self, u: cython.int, region: cython.int, x: cython.int) -> cython.int:
+        """A ``RegionTokens`` that is not shared, at the end of ``p_tokens``."""
+        number: cython.int = self.shape.rg_number[region]
+        partition: bytes = self.tables.partitions[number]
+        kinds: cython.p_const_uchar = partition
+        one: RegionTokens = RegionTokens(self.t, self.tables.class_trie(self.t, number), x)
         if self.p_len >= self.p_cap:
             self.p_cap = 16 if self.p_cap == 0 else self.p_cap * 2
             self.p_tokens = grow_pointers(self.p_tokens, self.p_cap)
             if not self.p_tokens:
                 raise MemoryError
-        self.kinds = grow_int(self.kinds, 256)
-        if not self.kinds:
-            raise MemoryError
-        for i in range(256):
-            self.kinds[i] = text[i]
+        with cython.nogil:
+            self.shape.run(one, u, region, kinds)
         self.kept.append(one)
         if cython.compiled:
             self.p_tokens[self.p_len] = cython.cast(cython.p_void, one)
         else:
             self.p_tokens[self.p_len] = one
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _run_own(self, one: RegionTokens, u: cython.int, region: cython.int) -> cython.int:
-        """Read the class trie with the automaton itself, whose table is filled as states are met.
-
-        In ``tb`` for each state, numbered from 1: the two ints of ``_describe``, then the state after a byte of each
-        class, -1 while it is unknown.
-        """
-        i: cython.int = 0
-        j: cython.int
-        c: cython.int
-        n: cython.int
-        t: cython.int
-        at: cython.int
-        rounds: cython.int
-        count: cython.int = 1
-        stride: cython.int = 2 + self.rg_count[region]
-        kinds: cython.p_int = self.kinds
-        child_off: cython.p_int = one.classes.child_off
-        byte: cython.p_int = one.classes.byte
-        al_c: cython.p_int
-        al_need: cython.p_int
-        al_rounds: cython.p_int
-        self.counted = True
-        self.n_ways = 0
-        self.tb_len = 0
-        self.numbering += 1
-        self._number(u, 0)
-        self._open_state(u, region, stride)
-        if not one.add(one.classes.where[one.root], 1, 0, 0):
-            self._out_of_memory()
-        # al_need is the state's number while the list grows
-        while i < one.n_alive:
-            at = (one.al_need[i] - 1) * stride
-            if self.tb[at + 1] == 0:
-                i += 1
-                continue
-            rounds = one.al_rounds[i]
-            c = one.al_c[i]
-            i += 1
-            n = one.n_alive
-            if not one.room(child_off[c + 1] - child_off[c]):
-                self._out_of_memory()
-            al_c = one.al_c
-            al_need = one.al_need
-            al_rounds = one.al_rounds
-            for j in range(child_off[c], child_off[c + 1]):
-                t = self.tb[at + 2 + kinds[byte[j]]]
-                if t < 0:
-                    t = self.a.step(self.tb[at + 1], self.a.cls[byte[j]])
-                    if t != 0:
-                        t = self._number(self.a.row_node[t // self.a.n_classes], count)
-                        if t > count:
-                            count = t
-                            self._open_state(self.st_node[t - 1], region, stride)
-                    self.tb[at + 2 + kinds[byte[j]]] = t
-                if t != 0:
-                    al_c[n] = j
-                    al_need[n] = t
-                    al_rounds[n] = rounds + (1 if self.tb[(t - 1) * stride] & BETWEEN_ROUNDS else 0)
-                    n += 1
-            one.n_alive = n
-        for i in range(one.n_alive):
-            t = self.tb[(one.al_need[i] - 1) * stride]
-            one.al_need[i] = one.al_rounds[i] + (0 if t & BETWEEN_ROUNDS else 1)
-            one.al_way[i] = t & (BETWEEN_ROUNDS - 1)
-        one.counted = self.counted
-        one.n_own = self.n_ways
-        one.ways = grow_int(one.ways, self.n_ways + 1)
-        if not one.ways or not one.finish():
-            self._out_of_memory()
-        for i in range(self.n_ways):
-            one.ways[i] = self.ways[i]
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _open_state(self, t: cython.int, region: cython.int, stride: cython.int) -> cython.int:
-        """Append hole node ``t`` to the table of ``_run_own``."""
-        end: cython.int = self.tb_len + stride
-        self._need_numbers(0, end)
-        self._describe(t, region)
-        while self.tb_len < end:
-            self.tb[self.tb_len] = -1
-            self.tb_len += 1
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _recall(self, one: RegionTokens) -> cython.int:
-        i: cython.int
-        self._need_numbers(one.n_own, 0)
-        for i in range(one.n_own):
-            self.ways[i] = one.ways[i]
-        self.n_ways = one.n_own
-        self.counted = one.counted
         return 0
 
     @cython.cfunc
@@ -586,18 +331,20 @@ class HoleRegions:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _locate(self, w: cython.int, region: cython.int, x: cython.int) -> cython.int:
-        """Enter the shared ``RegionTokens`` of the table of ``_explore``. Only the first to need one takes the GIL."""
-        number: cython.int = self.rg_number[region]
-        h: cython.ulonglong = hash_cells(number, x, self.tb, self.tb_len)
-        self.w_tokens[w] = self.tables.find(self.tables_seen, number, x, self.tb, self.tb_len, h)
-        if not self.w_tokens[w]:
+    def _locate(self, number: cython.int, x: cython.int, narrow: cython.bint) -> cython.int:
+        """``found``: the shared ``RegionTokens`` of the table of ``shape``. Only the first to need one takes the GIL.
+
+        ``narrow``: NULL where that needs a class trie that is no common one.
+        """
+        h: cython.ulonglong = hash_cells(number, x, self.shape.tb, self.shape.tb_len)
+        self.found = self.tables.find(self.tables_seen, number, x, self.shape.tb, self.shape.tb_len, h)
+        if not self.found:
             with cython.gil:
                 self._look()
-            self.w_tokens[w] = self.tables.find(self.tables_seen, number, x, self.tb, self.tb_len, h)
-        if not self.w_tokens[w]:
+            self.found = self.tables.find(self.tables_seen, number, x, self.shape.tb, self.shape.tb_len, h)
+        if not self.found:
             with cython.gil:
-                self._obtain(w, number, x, h)
+                self._obtain(number, x, h, narrow)
         return 0
 
     @cython.cfunc
@@ -612,13 +359,15 @@ class HoleRegions:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _obtain(self, w: cython.int, number: cython.int, x: cython.int, h: cython.ulonglong) -> cython.int:
-        one: RegionTokens = self.tables.obtain(self.t, number, x, self.tb, self.tb_len, h)
+    def _obtain(self, number: cython.int, x: cython.int, h: cython.ulonglong, narrow: cython.bint) -> cython.int:
+        one: RegionTokens = self.tables.obtain(self.t, number, x, self.shape.tb, self.shape.tb_len, h, narrow)
+        if one is None:
+            return 0
         self.kept.append(one)
         if cython.compiled:
-            self.w_tokens[w] = cython.cast(cython.p_void, one)
+            self.found = cython.cast(cython.p_void, one)
         else:
-            self.w_tokens[w] = one
+            self.found = one
         return 0
 
     @cython.cfunc
@@ -634,8 +383,8 @@ class HoleRegions:
         if not self.w_row[w]:
             self._out_of_memory()
         self.w_exit[w] = self.x_len
-        for k in range(self.n_ways):
-            v = self.ways[k]
+        for k in range(self.shape.n_ways):
+            v = self.shape.ways[k]
             if loop < 0 or not has_frames(self.a, v):
                 if wide.has_way(k + 1, least, most):
                     self._add_exit(w, v, k + 1, least, most)
@@ -672,11 +421,8 @@ class HoleRegions:
         return 0
 
 _COUNTERS = """
-age n_regions rg_len rg_room nu_cap st_cap numbering tb_len tb_cap n_ways w_len w_cap x_len x_cap n_lists list_cap
-tables_seen p_len p_cap counted
+age n_regions w_len w_cap x_len x_cap n_lists list_cap tables_seen p_len p_cap is_open asked_number is_common
 """.split()
 _POINTERS = """
-nu nu_gen st_node ways tb rg_piece rg_off rg_count rg_first rg_number kinds rg_size rg_large
-w_exit w_nexit x_v x_w x_way x_least x_most xl_len w_row xl
-w_tokens p_tokens
+w_exit w_nexit x_v x_w x_way x_least x_most xl_len w_row xl w_tokens p_tokens found
 """.split()

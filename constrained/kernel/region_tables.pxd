@@ -18,9 +18,7 @@ cdef class RegionTables:
     cdef list first_bytes
     cdef object numbers
     cdef object tries
-    cdef object uses
     cdef object finer
-    cdef object walks
     cdef object held
     cdef void** slots
     cdef int size
@@ -28,5 +26,5 @@ cdef class RegionTables:
     cdef int generation
     cdef int _begin(self) except -1
     cdef void* find(self, int generation, int number, int root, int* cells, int n, unsigned long long h) noexcept nogil
-    cdef object obtain(self, TokenTrie trie, int number, int root, int* cells, int n, unsigned long long h)
+    cdef object obtain(self, TokenTrie trie, int number, int root, int* cells, int n, unsigned long long h, bint narrow)
     cdef int _grow(self) except -1

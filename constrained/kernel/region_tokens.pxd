@@ -10,6 +10,7 @@ cdef int BETWEEN
 cdef int FEW
 cdef int MANY
 cdef int ROW_IDS
+cdef int NARROW
 
 @cython.final
 cdef class RegionTokens:
@@ -42,14 +43,19 @@ cdef class RegionTokens:
     cdef int** stands
     cdef bint add(self, int c, int need, int way, int rounds) noexcept nogil
     cdef bint room(self, int more) noexcept nogil
-    cdef bint run(self, const unsigned char* partition, int n_classes, int* cells, int n_cells) noexcept nogil
-    cdef bint finish(self) noexcept nogil
+    cdef bint _keep_cells(self, int* cells, int n_cells) noexcept nogil
+    cdef int run_nodes(self, TokenTrie trie, const unsigned char* partition, int n_classes, int* cells, int n_cells) noexcept nogil
+    cdef bint run(self, TokenTrie trie, const unsigned char* partition, int n_classes, int* cells, int n_cells) noexcept nogil
+    cdef bint _has_more(self, TokenTrie trie, int c) noexcept nogil
+    cdef bint finish(self, TokenTrie trie) noexcept nogil
     cdef unsigned int* within(self, TokenTrie trie, int most) noexcept nogil
     cdef unsigned int* _row(self, TokenTrie trie, int most) noexcept nogil
+    cdef void _add_groups(self, int words, unsigned int* row, int most) noexcept nogil
     cdef bint has_way(self, int number, int least, int most) noexcept nogil
     cdef int* leaving(self, TokenTrie trie, int number, int b) noexcept nogil
     cdef int* _list(self, TokenTrie trie, int number, int b) noexcept nogil
     cdef int* _near(self, TokenTrie trie, int* stand, int b) noexcept nogil
     cdef int* _members(self, TokenTrie trie, int number) noexcept nogil
+    cdef int* _standing_nodes(self, int number) noexcept nogil
     cdef void _map(self, int number) noexcept nogil
     cdef int* _among(self, TokenTrie trie, int number, int b) noexcept nogil

@@ -1,10 +1,11 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """Which tokens a region's automaton reads below a trie node: what the grammars of a vocabulary share.
 
-A region (a string's body, an identifier) is an automaton of a few states. ``hole_regions`` writes it down as a table,
-and equal tables below the same trie node have one ``RegionTokens`` in the vocabulary's ``RegionTables``:
+A region (a string's body, an identifier) is an automaton of a few states. ``region_automaton`` writes it down as a
+table, and equal tables below the same trie node have one ``RegionTokens`` in the vocabulary's ``RegionTables``:
 
-    al_c[i]         a class node that the automaton can read; its parent comes before it
+    al_c[i]         a class node that the automaton can read; its parent comes before it. Without ``classes`` a node of
+                    the token trie, in order: an automaton that reads few of them (NARROW) needs no class trie
     al_need[i]      the rounds of the region's loop that a token takes that ends here, one begun counted in
     al_way[i]       the number of the way out that stands open here, 0 for none
     al_rounds[i]    the rounds done here
@@ -29,21 +30,20 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.class_trie import ClassTrie
     from cython.cimports.constrained.kernel.mask_rows import count_row, list_row
-    from cython.cimports.constrained.kernel.memory import empty_lists, empty_rows, grow_int, grow_uint
+    from cython.cimports.constrained.kernel.memory import drop_int, empty_lists, empty_rows, grow_int, grow_uint
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.class_trie import ClassTrie
     from constrained.kernel.mask_rows import count_row, list_row
-    from constrained.kernel.memory import empty_lists, empty_rows, grow_int, grow_uint
+    from constrained.kernel.memory import drop_int, empty_lists, empty_rows, grow_int, grow_uint
     from constrained.kernel.token_trie import TokenTrie
 
 BETWEEN = cython.declare(cython.int, 1 << 24)
 FEW = cython.declare(cython.int, 64)
 MANY = cython.declare(cython.int, 4096)
 ROW_IDS = cython.declare(cython.int, 1023)
+NARROW = cython.declare(cython.int, 6000)
 
 
 @cython.final
@@ -51,7 +51,7 @@ ROW_IDS = cython.declare(cython.int, 1023)
 class RegionTokens:
     """See the module docstring. ``cells``: the table this was made from, empty for one that is not shared.
 
-    ``ways`` and ``counted`` are the maker's (see ``hole_regions``), kept for the next mask that needs the same.
+    ``ways`` and ``counted`` are the maker's (see ``region_automaton``), kept for the next mask that needs the same.
     """
 
     if cython.compiled:
@@ -93,8 +93,11 @@ class RegionTokens:
             self.counted = False
             return self
 
-    def __init__(self, trie: TokenTrie, classes: ClassTrie, root: cython.int):
-        """Below trie node ``root``; filled by ``run`` or node by node, then ``finish``."""
+    def __init__(self, trie: TokenTrie, classes, root: cython.int):
+        """Below trie node ``root``; ``classes``: a ``ClassTrie`` or None.
+
+        Filled by ``run``, ``run_nodes`` or node by node, then ``finish``.
+        """
         lo: cython.int = 0
         hi: cython.int = trie.n_tk
         mid: cython.int
@@ -148,7 +151,61 @@ class RegionTokens:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def run(self, partition: cython.p_const_uchar, n_classes: cython.int, cells: cython.p_int,
+    def _keep_cells(self, cells: cython.p_int, n_cells: cython.int) -> cython.bint:
+        """Copy the table; False when memory is out."""
+        j: cython.int
+        self.cells = grow_int(self.cells, n_cells + 1)
+        if not self.cells:
+            return False
+        self.n_cells = n_cells
+        for j in range(n_cells):
+            self.cells[j] = cells[j]
+        return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def run_nodes(self, trie: TokenTrie, partition: cython.p_const_uchar, n_classes: cython.int, cells: cython.p_int,
+                  n_cells: cython.int) -> cython.int:
+        """Like ``run``, without class nodes. 0: memory is out; -1: these are more than NARROW nodes."""
+        k: cython.int
+        d: cython.int
+        at: cython.int
+        n: cython.int = self.root + 1
+        top: cython.int = trie.word[self.root] >> 8
+        none: cython.p_int = cython.NULL if cython.compiled else None
+        path: cython.p_int = grow_int(none, 2 * (trie.max_depth + 2))
+        word: cython.p_int = trie.word
+        end: cython.p_int = trie.end
+        ok: cython.bint = self._keep_cells(cells, n_cells) and self.add(self.root, 1, 0, 0)
+        if not path:
+            ok = False
+        if ok:
+            path[0] = 1  # state and rounds by depth below the root
+            path[1] = 0
+        while ok and n < end[self.root] and self.n_alive <= NARROW:
+            d = 2 * ((word[n] >> 8) - top)
+            at = (path[d - 2] - 1) * (n_classes + 1)
+            k = cells[at + 1 + partition[word[n] & 255]]
+            if k == 0:
+                n = end[n]
+                continue
+            at = (k - 1) * (n_classes + 1)
+            path[d] = k
+            path[d + 1] = path[d - 1] + (1 if cells[at] & BETWEEN else 0)
+            ok = self.add(n, path[d + 1] + (0 if cells[at] & BETWEEN else 1), cells[at] & (BETWEEN - 1), path[d + 1])
+            n += 1
+        drop_int(path)
+        if not ok:
+            return 0
+        if self.n_alive > NARROW:
+            return -1
+        return 1 if self.finish(trie) else 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def run(self, trie: TokenTrie, partition: cython.p_const_uchar, n_classes: cython.int, cells: cython.p_int,
             n_cells: cython.int) -> cython.bint:
         """Read the class trie with the automaton ``cells``; False when memory is out.
 
@@ -168,12 +225,8 @@ class RegionTokens:
         al_c: cython.p_int
         al_need: cython.p_int
         al_rounds: cython.p_int
-        self.cells = grow_int(self.cells, n_cells + 1)
-        if not self.cells or not self.add(self.classes.where[self.root], 1, 0, 0):
+        if not self._keep_cells(cells, n_cells) or not self.add(self.classes.where[self.root], 1, 0, 0):
             return False
-        self.n_cells = n_cells
-        for j in range(n_cells):
-            self.cells[j] = cells[j]
         # al_need is the state while the list grows
         while i < self.n_alive:
             at = (self.al_need[i] - 1) * (n_classes + 1) + 1
@@ -198,20 +251,28 @@ class RegionTokens:
             k = cells[(self.al_need[i] - 1) * (n_classes + 1)]
             self.al_need[i] = self.al_rounds[i] + (0 if k & BETWEEN else 1)
             self.al_way[i] = k & (BETWEEN - 1)
-        return self.finish()
+        return self.finish(trie)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def finish(self) -> cython.bint:
+    def _has_more(self, trie: TokenTrie, c: cython.int) -> cython.bint:
+        """Whether anything is below node ``c`` of ``al_c``."""
+        if self.classes is None:
+            return trie.end[c] > c + 1
+        return self.classes.child_off[c] != self.classes.child_off[c + 1]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def finish(self, trie: TokenTrie) -> cython.bint:
         """After the last class node; the first is the root, where no token ends and nothing leaves."""
-        child_off: cython.p_int = self.classes.child_off
         i: cython.int
         k: cython.int
         self.deepest = 0
         self.n_ways = 0
         for i in range(self.n_alive):
-            if i == 0 or child_off[self.al_c[i]] == child_off[self.al_c[i] + 1]:
+            if i == 0 or not self._has_more(trie, self.al_c[i]):
                 self.al_way[i] = 0
             if self.al_way[i] > self.n_ways:
                 self.n_ways = self.al_way[i]
@@ -250,10 +311,42 @@ class RegionTokens:
     @cython.nogil
     @cython.exceptval(check=False)
     def _row(self, trie: TokenTrie, most: cython.int) -> cython.p_uint:
+        i: cython.int
+        a: cython.int
+        k: cython.int
+        words: cython.int = trie.words
+        row: cython.p_uint = grow_uint(cython.NULL if cython.compiled else None, words + 2)
+        if not row:
+            return row
+        for i in range(words + 2):
+            row[i] = 0
+        if self.classes is None:
+            for a in range(self.n_alive):
+                if self.al_need[a] != 0 and self.al_need[a] <= most:
+                    k = trie.token[self.al_c[a]]
+                    row[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
+            row[words] = 0  # where ``spare`` is
+        else:
+            self._add_groups(words, row, most)
+        k = count_row(row, words)
+        row[words + 1] = k
+        if k <= ROW_IDS:
+            row = grow_uint(row, words + 2 + k)
+            if row:
+                if cython.compiled:
+                    list_row(row, words, cython.cast(cython.p_int, row), words + 2)
+                else:
+                    list_row(row, words, row, words + 2)
+        return row
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _add_groups(self, words: cython.int, row: cython.p_uint, most: cython.int) -> cython.void:
+        """Set the bits of the tokens of the class nodes."""
         group_off: cython.p_int = self.classes.group_off
         group: cython.p_int = self.classes.group
         group_at: cython.p_int = self.classes.group_at
-        words: cython.int = trie.words
         a: cython.int
         c: cython.int
         i: cython.int
@@ -261,12 +354,7 @@ class RegionTokens:
         lo: cython.int
         hi: cython.int
         mid: cython.int
-        row: cython.p_uint = grow_uint(cython.NULL if cython.compiled else None, words + 2)
         dense: cython.p_uint = self.classes.rows
-        if not row:
-            return row
-        for i in range(words + 1):
-            row[i] = 0
         for a in range(self.n_alive):
             if self.al_need[a] == 0 or self.al_need[a] > most:
                 continue
@@ -291,16 +379,6 @@ class RegionTokens:
                     break
                 k = group[i]
                 row[k >> 5] |= cython.cast(cython.uint, 1) << (k & 31)
-        k = count_row(row, words)
-        row[words + 1] = k
-        if k <= ROW_IDS:
-            row = grow_uint(row, words + 2 + k)
-            if row:
-                if cython.compiled:
-                    list_row(row, words, cython.cast(cython.p_int, row), words + 2)
-                else:
-                    list_row(row, words, row, words + 2)
-        return row
 
     @cython.cfunc
     @cython.nogil
@@ -350,7 +428,7 @@ class RegionTokens:
             buf = grow_int(buf, 1)
             if buf:
                 buf[0] = 0
-        elif n <= FEW:
+        elif n <= FEW or self.classes is None:
             if not self.stands[number]:
                 self.stands[number] = self._members(trie, number)
             if not self.stands[number]:
@@ -433,6 +511,8 @@ class RegionTokens:
 
         -1 and nothing else where that looks at more than MANY nodes.
         """
+        if self.classes is None:
+            return self._standing_nodes(number)
         path: cython.p_int = grow_int(cython.NULL if cython.compiled else None, trie.max_depth + 2)
         nodes: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 64)
         below: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 64)
@@ -505,6 +585,24 @@ class RegionTokens:
             free(nodes)
             free(below)
         self.bytes_held += 4 * room
+        return found
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _standing_nodes(self, number: cython.int) -> cython.p_int:
+        """``_members`` where nodes are the trie's."""
+        a: cython.int
+        m: cython.int = 0
+        found: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 2 * self.n_alive + 1)
+        if found:
+            for a in range(self.n_alive):
+                if self.al_way[a] == number:
+                    found[2 * m + 1] = self.al_c[a]
+                    found[2 * m + 2] = self.al_rounds[a]
+                    m += 1
+            found[0] = m
+            self.bytes_held += 8 * self.n_alive
         return found
 
     @cython.cfunc

@@ -12,11 +12,11 @@ import pytest
 import constrained as cd
 from constrained.kernel import (
     exit_groups,
-    hole_regions,
     is_compiled,
     mask_records,
     mask_store,
-    region_tables,
+    region_automaton,
+    region_tokens,
     token_walk,
 )
 
@@ -24,8 +24,8 @@ pytestmark = pytest.mark.skipif(is_compiled(), reason="compiled, the thresholds 
 
 THRESHOLDS = [
     (token_walk, "MANY_NODES", 0),
-    (exit_groups, "MANY_PLACES", 0), (hole_regions, "LARGE_TRIE", 2), (hole_regions, "MAX_CELLS", 4),
-    (region_tables, "FEW_WALKS", 1), (mask_records, "ROW_IDS", 2), (mask_store, "DELTA_MAX", 2),
+    (exit_groups, "MANY_PLACES", 0), (region_automaton, "MAX_CELLS", 4), (region_automaton, "MUCH", 1_000_000),
+    (region_tokens, "NARROW", 2), (mask_records, "ROW_IDS", 2), (mask_store, "DELTA_MAX", 2),
 ]
 
 
