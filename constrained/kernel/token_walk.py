@@ -50,7 +50,7 @@ else:
     from constrained.kernel.token_trie import TokenTrie
     from constrained.kernel.walk_lanes import WalkLanes
 
-SMALL_SUBTREE = cython.declare(cython.int, 1500)
+SMALL_SUBTREE = cython.declare(cython.int, 5000)
 SMALL_WITHOUT_REGIONS = cython.declare(cython.int, 20_000)
 MANY_NODES = cython.declare(cython.int, 30_000)
 HOLE = cython.declare(cython.int, 2)
