@@ -29,9 +29,10 @@ from constrained.grammar.ir import (
 )
 from constrained.grammar.keys import KeyDfa
 from constrained.grammar.lazy import LazyDfa
+from constrained.kernel.automaton_writer import RepeatTooLarge
 from constrained.kernel.network import Network, NetworkTooLarge
 from constrained.kernel.program import GUARD
-from constrained.kernel.rule_writer import RepeatTooLarge, RuleWriter
+from constrained.kernel.rule_writer import RuleWriter
 from constrained.limits import Limits
 
 __all__ = ["Writer", "build_network"]

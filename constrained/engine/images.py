@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from constrained.errors import GrammarLimitError
 from constrained.grammar.ir import Expr
+from constrained.kernel.automaton_writer import RepeatTooLarge
 from constrained.kernel.images import MOST_POSITIONS, keep_image
 from constrained.kernel.minima import find_shortest
 from constrained.kernel.network import NetworkTooLarge
@@ -11,7 +12,7 @@ from constrained.kernel.nodes import unshare
 from constrained.kernel.nullable import empty_items, find_nullable
 from constrained.kernel.pruning import drop_dead
 from constrained.kernel.regions import find_regions
-from constrained.kernel.rule_writer import RepeatTooLarge, RuleWriter
+from constrained.kernel.rule_writer import RuleWriter
 from constrained.kernel.starts import add_root, make_starts
 
 __all__ = ["keep_image_of"]

@@ -8,7 +8,6 @@ cdef class Rule
 cdef class RuleTable
 cdef int INLINE_SIZE
 cdef int INLINE_TOTAL
-cdef int RECENT
 cdef int LITERAL
 cdef int CHAR_CLASS
 cdef int SEQUENCE
@@ -21,7 +20,6 @@ cdef int COUNTED_DFA
 cdef int KEY_DFA
 cdef int NOT_FOLLOWED_BY
 cdef int _leaves(tuple ranges) except -1
-cdef Rule _new_rule(str name)
 
 @cython.final
 cdef class Rule:
@@ -39,9 +37,10 @@ cdef class Rule:
     cdef int number
     cdef int name_id
     cdef int uses
-    cdef Py_ssize_t first_call
-    cdef Py_ssize_t next_call
-    cdef Py_ssize_t last_call
+    cdef int place
+    cdef int first_call
+    cdef int next_call
+    cdef int last_call
     cdef long long weight
 
 @cython.final
@@ -49,9 +48,8 @@ cdef class RuleTable:
     cdef dict rules
     cdef dict kinds
     cdef dict known
-    cdef list called
+    cdef list listed
     cdef list frames
-    cdef list recent
     cdef object parts_of
     cdef bint guarded
     cdef bint images
@@ -61,11 +59,16 @@ cdef class RuleTable:
     cdef list wanted
     cdef int at_cap
     cdef int* at
+    cdef int n_listed
+    cdef int n_calls
+    cdef int calls_cap
+    cdef int* calls
     cdef int kind_of(self, object node) except -1
     cdef int choose(self, str root) except -1
     cdef int _open(self, Rule rule) except -1
     cdef bint _all_opaque(self, Rule rule) except -1
     cdef Rule _named(self, str name)
+    cdef Rule _new_rule(self, str name)
     cdef Rule rule_of(self, Reference node)
     cdef int _call(self, Rule called) except -1
     cdef int _weigh(self, Rule rule) except -1

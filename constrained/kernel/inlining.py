@@ -53,8 +53,6 @@ INLINE_SIZE = cython.declare(cython.int, 64)
 """A rule whose expression, inlined, has at most this many leaves is inlined wherever it is used,"""
 INLINE_TOTAL = cython.declare(cython.int, 2048)
 """unless that would be more than this many in all."""
-RECENT = cython.declare(cython.int, 16)
-"""References whose rules are known without a look-up."""
 LITERAL = cython.declare(cython.int, 1)
 CHAR_CLASS = cython.declare(cython.int, 2)
 SEQUENCE = cython.declare(cython.int, 3)
@@ -83,9 +81,9 @@ def _leaves(ranges: tuple) -> cython.int:
 @cython.final
 @cython.cclass
 class Rule:
-    """A rule by name. ``number`` and ``name_id`` are the network's, -1 until it has them.
+    """A rule by name. ``number`` and ``name_id`` are the network's, -1 until it has them; ``place`` is the table's.
 
-    The rules it calls are ``called[next_call:last_call]`` of its table; what was looked at is behind ``next_call``.
+    The places of the rules it calls are ``calls[next_call:last_call]`` of its table; what was looked at is before.
     """
 
     if not cython.compiled:
@@ -94,19 +92,11 @@ class Rule:
         uses = first_call = next_call = last_call = weight = 0
 
 
-@cython.cfunc
-def _new_rule(name: str) -> Rule:
-    rule: Rule = Rule.__new__(Rule)
-    rule.name = name
-    rule.number = -1
-    rule.name_id = -1
-    return rule
-
-
 @cython.final
 @cython.cclass
 class RuleTable:
-    """The reachable rules. ``known``: name -> ``Rule``. ``opaque``: those with an image, callers first.
+    """The reachable rules. ``known``: name -> ``Rule``; ``listed``: in the order in which they were met.
+    ``opaque``: those with an image, callers first.
     ``wanted``: those that an image may be made of, callees first. ``special``: there are nodes of rarer kinds.
     """
 
@@ -114,13 +104,14 @@ class RuleTable:
 
         def __dealloc__(self):
             free(self.at)
+            free(self.calls)
 
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
-            self.at_cap = 0
-            self.at = None
+            self.at_cap = self.calls_cap = 0
+            self.at = self.calls = None
             return self
 
     def __init__(self, rules: dict, kinds: dict, parts_of, images: cython.bint, largest: cython.longlong):
@@ -134,9 +125,10 @@ class RuleTable:
         self.images = images
         self.largest = largest
         self.known = {}
-        self.called = []
+        self.listed = []
+        self.n_listed = 0
+        self.n_calls = 0
         self.frames = []
-        self.recent = [None] * (2 * RECENT)
         self.opaque = []
         self.wanted = []
         self.special = False
@@ -170,14 +162,13 @@ class RuleTable:
         total: cython.longlong
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
-        rule = _new_rule(root)
+        rule = self._new_rule(root)
         rule.expr = self.rules[root]
         rule.is_head = True
-        self.known[root] = rule
         self._weigh(rule)
         while True:
             if rule.next_call < rule.last_call:
-                called = cython.cast(Rule, self.called[rule.next_call])
+                called = cython.cast(Rule, self.listed[self.calls[rule.next_call]])
                 rule.next_call += 1
                 if called.expr is None:
                     called.expr = self.rules[called.name]
@@ -203,7 +194,7 @@ class RuleTable:
                 continue
             total = rule.weight
             for k in range(rule.first_call, rule.last_call):
-                called = cython.cast(Rule, self.called[k])
+                called = cython.cast(Rule, self.listed[self.calls[k]])
                 total += called.weight if called.inline else 1
             rule.weight = total
             # one that counts (bounded whitespace) is called: what is found out about its loop then serves every place
@@ -232,10 +223,10 @@ class RuleTable:
         if image is not None:
             if image.largest <= self.largest and image.fits(rule.name, self.rules):
                 rule.image = image
-                rule.next_call = rule.first_call = len(self.called)
+                rule.next_call = rule.first_call = self.n_calls
                 for call in image.calls:
                     self._call(self._named(call[0]))
-                rule.last_call = len(self.called)
+                rule.last_call = self.n_calls
                 return 0
             return self._weigh(rule)
         rule.wanted = True
@@ -251,43 +242,55 @@ class RuleTable:
         """Whether all that an image calls has an image, too; it had when this one was made."""
         k: cython.Py_ssize_t
         for k in range(rule.first_call, rule.last_call):
-            if cython.cast(Rule, self.called[k]).image is None:
+            if cython.cast(Rule, self.listed[self.calls[k]]).image is None:
                 return False
         return True
 
     @cython.cfunc
     def _named(self, name: str) -> Rule:
         """The rule of a name, which may be new."""
-        rule: Rule
         known = self.known.get(name)
         if known is not None:
             return cython.cast(Rule, known)
-        rule = _new_rule(name)
+        return self._new_rule(name)
+
+    @cython.cfunc
+    def _new_rule(self, name: str) -> Rule:
+        rule: Rule = Rule.__new__(Rule)
+        rule.name = name
+        rule.number = -1
+        rule.name_id = -1
+        rule.place = self.n_listed
+        self.n_listed += 1
+        self.listed.append(rule)
         self.known[name] = rule
         return rule
 
     @cython.cfunc
     def rule_of(self, node: Reference) -> Rule:
-        """The rule that a node refers to. The same few nodes are everywhere: ``recent`` holds some, and their rules."""
-        at: cython.Py_ssize_t
+        """The rule that a node refers to. Another table may have left its own place at the node."""
         rule: Rule
-        if cython.compiled:
-            at = (cython.cast(cython.Py_ssize_t, cython.cast(cython.p_void, node)) >> 3) & (2 * RECENT - 2)
-        else:
-            at = (id(node) >> 3) & (2 * RECENT - 2)
-        if self.recent[at] is node:
-            return cython.cast(Rule, self.recent[at + 1])
+        if node.place < self.n_listed:
+            rule = cython.cast(Rule, self.listed[node.place])
+            if rule.name is node.name:
+                return rule
         rule = self._named(node.name)
-        self.recent[at] = node
-        self.recent[at + 1] = rule
+        node.place = rule.place
         return rule
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _call(self, called: Rule) -> cython.int:
         """The rule that is being read refers to another one."""
+        n: cython.int = self.n_calls
+        if n >= self.calls_cap:
+            self.calls_cap = 2 * n + 64
+            self.calls = grow_int(self.calls, self.calls_cap)
+            if not self.calls:
+                raise MemoryError
+        self.calls[n] = called.place
+        self.n_calls = n + 1
         called.uses += 1
-        self.called.append(called)
         return 0
 
     @cython.cfunc
@@ -306,7 +309,7 @@ class RuleTable:
         repeat: Repeat
         group: Unordered
         node: object = rule.expr
-        rule.next_call = rule.first_call = len(self.called)
+        rule.next_call = rule.first_call = self.n_calls
         while True:
             kind = self.kind_of(node)
             parts = None
@@ -362,7 +365,7 @@ class RuleTable:
             while i == n:
                 if depth == 0:
                     rule.weight = total
-                    rule.last_call = len(self.called)
+                    rule.last_call = self.n_calls
                     return 0
                 depth -= 1
                 items = cython.cast(tuple, self.frames[depth])
@@ -432,7 +435,6 @@ class RuleTable:
         kind: cython.int
         stack: list = [expr]
         called: Rule
-        reference: Reference
         literal: Literal
         sequence: Sequence
         choice: Choice
@@ -448,8 +450,7 @@ class RuleTable:
                 klass = node
                 total += _leaves(klass.ranges)
             elif kind == REFERENCE:
-                reference = node
-                called = self.known[reference.name]
+                called = self.rule_of(cython.cast(Reference, node))
                 if called.inline:
                     stack.append(called.expr)
                 else:

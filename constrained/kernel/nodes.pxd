@@ -3,8 +3,9 @@ cimport cython
 
 @cython.no_gc
 cdef class Node:
-    cdef int kind
-    cdef int shared
+    cdef short kind
+    cdef short shared
+    cdef int place
 
 @cython.no_gc
 cdef class Literal(Node):

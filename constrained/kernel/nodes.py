@@ -7,6 +7,8 @@ held in a tuple: a tuple's end does not recurse.
 
 ``block`` is what ``kernel.blocks`` has made of a byte automaton or a class of characters; it stays with the node.
 ``shared``: 1 if a node is the text of a rule in many grammars (``share``), 3 if it is lowered like any other one.
+``place`` of a reference: where its rule was in the table that looked for it last (``inlining``), which finds it there
+again or looks anew.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ class Node:
     if not cython.compiled:
         kind = 0
         shared = 0
+        place = 0
 
 
 def share(node) -> None:

@@ -20,17 +20,13 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.annexes import Annex, LazyAnnex, WordAnnex
-    from cython.cimports.constrained.kernel.blocks import Block, block_of_character, block_of_rows
-    from cython.cimports.constrained.kernel.counted_annex import CountedAnnex
+    from cython.cimports.constrained.kernel.automaton_writer import AutomatonWriter
     from cython.cimports.constrained.kernel.counted_products import CountedProduct
     from cython.cimports.constrained.kernel.images import Image
     from cython.cimports.constrained.kernel.inlining import Rule, RuleTable
-    from cython.cimports.constrained.kernel.key_annex import KeyAnnex
-    from cython.cimports.constrained.kernel.memory import grow_int
+    from cython.cimports.constrained.kernel.memory import grow_int, grow_long
     from cython.cimports.constrained.kernel.network import Network, new_network
     from cython.cimports.constrained.kernel.nodes import (
-        ByteDfa,
         CharClass,
         Choice,
         Literal,
@@ -39,22 +35,16 @@ if cython.compiled:
         Sequence,
         Unordered,
     )
-    from cython.cimports.constrained.kernel.partition import ByteSets, sets_of
     from cython.cimports.constrained.kernel.program import Program, image_of_network
-    from cython.cimports.constrained.kernel.regions import mark_region
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.annexes import Annex, LazyAnnex, WordAnnex
-    from constrained.kernel.blocks import Block, block_of_character, block_of_rows
-    from constrained.kernel.counted_annex import CountedAnnex
+    from constrained.kernel.automaton_writer import AutomatonWriter
     from constrained.kernel.counted_products import CountedProduct
     from constrained.kernel.images import Image
     from constrained.kernel.inlining import Rule, RuleTable
-    from constrained.kernel.key_annex import KeyAnnex
-    from constrained.kernel.memory import grow_int
+    from constrained.kernel.memory import grow_int, grow_long
     from constrained.kernel.network import Network, new_network
     from constrained.kernel.nodes import (
-        ByteDfa,
         CharClass,
         Choice,
         Literal,
@@ -63,9 +53,7 @@ else:
         Sequence,
         Unordered,
     )
-    from constrained.kernel.partition import ByteSets, sets_of
     from constrained.kernel.program import Program, image_of_network
-    from constrained.kernel.regions import mark_region
 
 from constrained.kernel.network import NetworkTooLarge  # noqa: E402 - a Python name in both modes
 
@@ -87,22 +75,22 @@ UNROLL_POSITIONS = cython.declare(cython.int, 20)
 """A counted repetition is unrolled up to this many leaves in all."""
 
 
-FEW_RULES = cython.declare(cython.int, 24)
+FEW_RULES = cython.declare(cython.int, 48)
 """Rules among which a loop's body is looked for without a table."""
-WORDS_APART = cython.declare(cython.int, 64)
-"""Bytes in words that are written apart, in an annex."""
-COUNTS_A_POSITION = cython.declare(cython.int, 64)
-"""Counts beside an automaton that take as much memory as one position."""
-WORDS_WEIGHT = cython.declare(cython.int, 4)
-"""How many of their positions count as one of ``most``: they are written once, and in final form."""
 
 
-class RepeatTooLarge(Exception):
-    """A repetition counts beyond ``largest``; args: the count."""
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _mark(thing) -> cython.longlong:
+    """The identity of an object."""
+    if cython.compiled:
+        return cython.cast(cython.longlong, cython.cast(cython.Py_ssize_t, cython.cast(cython.p_void, thing)))
+    return id(thing)
 
 
 @cython.cclass
-class RuleWriter:
+class RuleWriter(AutomatonWriter):
     """Writes the rules reachable from a root into ``net``; rule 0 is the root.
 
     A subclass says what kinds of expressions there are beside ``Node``: ``kinds``, the numbers of their types;
@@ -114,13 +102,14 @@ class RuleWriter:
         def __dealloc__(self):
             free(self.places)
             free(self.origins)
+            free(self.marks)
 
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
             self.places_cap = self.origins_cap = 0
-            self.places = self.origins = None
+            self.places = self.origins = self.marks = None
             return self
 
     def __init__(self, rules, limits, resolve_tokens, mark, annexes: cython.bint, makes_images: cython.bint = True):
@@ -287,9 +276,11 @@ class RuleWriter:
         if number >= self.origins_cap:
             self.origins_cap = 2 * number + 16
             self.origins = grow_int(self.origins, self.origins_cap)
-            if not self.origins:
+            self.marks = grow_long(self.marks, self.origins_cap)
+            if not (self.origins and self.marks):
                 raise MemoryError
         self.origins[number] = origin
+        self.marks[number] = _mark(text)
         self.waiting.append(text)
         return number
 
@@ -299,15 +290,17 @@ class RuleWriter:
         """The rule of a loop's body, an item or a separator; one for all places that hold the same node."""
         named: Rule
         number: cython.int
+        mark: cython.longlong
         if type(body) is Reference:
             named = self.table.rule_of(cython.cast(Reference, body))
             if not named.inline:
                 return self._rule_of(named)
         number = cython.cast(cython.int, len(self.waiting))
         if number <= FEW_RULES:  # looked at one by one
+            mark = _mark(body)
             while number > 0:
                 number -= 1
-                if self.waiting[number] is body:
+                if self.marks[number] == mark:
                     return number
             return self._wait(body, origin)
         if self.loop_rules is None:
@@ -425,89 +418,6 @@ class RuleWriter:
         return 0
 
     @cython.cfunc
-    def _block_of(self, dfa: ByteDfa) -> Block:
-        block: Block
-        if dfa.block is None:
-            block = block_of_rows(dfa.transitions, dfa.accepting)
-            dfa.block = block
-            return block
-        return dfa.block
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _char_class(self, node: CharClass, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
-        block: Block
-        if node.block is None:
-            states, edges = self.template(node.ranges)
-            block = block_of_character(states, edges)
-            node.block = block
-        block = node.block
-        return block.write_between(self.net, start, end, origin)
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _counted_dfa(self, node, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
-        block: Block = self._block_of(node.inner)
-        self._count(node.top)
-        if (node.top + 1) * block.n > 1 << 29:
-            raise NetworkTooLarge
-        if self.annexes:
-            room: cython.int = (node.top + 1) // COUNTS_A_POSITION
-            if room > self.net.most - self.net.n:
-                raise NetworkTooLarge
-            self.net.most -= room
-            annex: Annex = CountedAnnex(block, node.boundary, node.minimum, node.top, node.maximum is None,
-                                        self.net.most)
-            return self._block_apart(block, annex, node.minimum == 0, start, end, origin)
-        if (node.top + 1) * block.n > self.net.most or (node.top + 2) * (block.edges + block.finals) > 1 << 30:
-            raise NetworkTooLarge
-        return block.write_counted(self.net, node.boundary, node.minimum, node.top, node.maximum is None, start, end,
-                                   origin)
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _block_apart(self, block: Block, annex: Annex, may_be_empty: cython.bint, start: cython.int, end: cython.int,
-                     origin: cython.int) -> cython.int:
-        """``annex`` counts as so many positions as ``block`` has states: that many are written, or measured."""
-        i: cython.int
-        if may_be_empty:
-            for i in range(block.finals):
-                if block.final[i] == 0:
-                    self.net.add_edge(start, 1, 0, 0, end)
-        return self.net.add_annex(start, end, annex, max(block.n, annex.size), origin)
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _key_dfa(self, node: ByteDfa, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
-        block: Block
-        strings: Block
-        annex: KeyAnnex
-        keys: object = node
-        if node.block is None or self.annexes:
-            strings = self._block_of(keys.strings)
-            if not strings.inside:
-                sets: ByteSets = sets_of(self.net)
-                sets.take_block(strings)
-                sets.end()
-                mark_region(strings)
-            annex = KeyAnnex(strings, keys.keys, keys.closing)
-            if self.annexes:
-                return self._block_apart(strings, annex, True, start, end, origin)
-            node.block = annex.whole()
-        block = node.block
-        return block.write(self.net, start, end, origin)
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _lazy_dfa(self, node, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
-        """Always apart: there is nothing to write out."""
-        source: object = node.source
-        if source.accepts(source.start()):
-            self.net.add_edge(start, 1, 0, 0, end)
-        annex: Annex = LazyAnnex(source)
-        return self.net.add_annex(start, end, annex, 0, origin)
-
-    @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _graph(self, node, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
         """A position for each state of a ``Graph``; its edges are written in their order."""
@@ -611,80 +521,6 @@ class RuleWriter:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _words_apart(self, words: list, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
-        """Sorted words in an annex; 0 if they are not worth one."""
-        different: list = []
-        word: bytes
-        before: bytes = b""
-        size: cython.longlong = 0
-        for word in words:
-            if word != before:
-                different.append(word)
-                size += len(word)
-                before = word
-        if size < WORDS_APART or len(different) < 2:
-            return 0
-        if size >= 1 << 29:
-            raise NetworkTooLarge
-        if len(words[0]) == 0:
-            self.net.add_edge(start, 1, 0, 0, end)
-        annex: Annex = WordAnnex(different)
-        self.net.add_annex(start, end, annex, annex.size // WORDS_WEIGHT, origin)
-        return 1
-
-    @cython.cfunc
-    def _share_prefixes(self, options: tuple, start: cython.int, end: cython.int, origin: cython.int) -> tuple:
-        """Spell the literal options as one trie (a list of keywords would make every set as wide as the list)."""
-        net: Network = self.net
-        table: RuleTable = self.table
-        literal: Literal
-        words: list = []
-        path: list = [start]  # positions behind the beginnings of the word before, the whole word left out
-        here: cython.int
-        there: cython.int
-        i: cython.int
-        n: cython.int
-        most: cython.int
-        text: cython.p_const_uchar
-        other: cython.p_const_uchar
-        data: bytes
-        before: bytes = b""
-        for option in options:
-            if table.kind_of(option) == LITERAL:
-                literal = option
-                words.append(literal.data)
-        if len(words) < 4:
-            return options
-        words.sort()
-        if self.annexes and self._words_apart(words, start, end, origin):
-            return tuple([option for option in options if table.kind_of(option) != LITERAL])
-        for data in words:
-            n = cython.cast(cython.int, len(data))
-            if n == 0:
-                net.add_edge(start, 1, 0, 0, end)
-                continue
-            text = data
-            other = before
-            most = min(cython.cast(cython.int, len(path)) - 1, n - 1)
-            i = 0
-            while i < most and text[i] == other[i]:
-                i += 1
-            del path[i + 1:]
-            here = path[i]
-            while i < n - 1:
-                there = net.add_position(origin)
-                net.add_edge(here, 0, text[i], text[i], there)
-                path.append(there)
-                here = there
-                i += 1
-            net.add_edge(here, 0, text[n - 1], text[n - 1], end)
-            before = data
-        if len(words) == len(options):
-            return ()
-        return tuple([option for option in options if table.kind_of(option) != LITERAL])
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _repeat(self, expr: Repeat, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
         net: Network = self.net
         body = expr.held[0]
@@ -745,16 +581,6 @@ class RuleWriter:
             net.add_edge(start, 1, 0, 0, end)
             least = 1
         net.add_loop(loop, rule, cython.cast(cython.int, least), cython.cast(cython.int, most), end)
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _count(self, count) -> cython.int:
-        """Something counts so far."""
-        if count > self.largest:
-            raise RepeatTooLarge(count)
-        if count > self.counted:
-            self.counted = count
         return 0
 
     @cython.cfunc

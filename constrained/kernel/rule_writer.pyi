@@ -1,16 +1,13 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from constrained.kernel.automaton_writer import AutomatonWriter
 from constrained.kernel.images import Image
 from constrained.kernel.network import Network
 
-class RepeatTooLarge(Exception): ...
-
-class RuleWriter:
+class RuleWriter(AutomatonWriter):
     kinds: ClassVar[dict[type, int]]
-    template: Any
     parts_of: Any
-    net: Network
     rules: Any  # a ``RuleSet``, which this layer does not know
     limits: Any
     token_set_ids: dict[frozenset[int], int]
