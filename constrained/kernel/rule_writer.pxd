@@ -59,4 +59,5 @@ cdef class RuleWriter(AutomatonWriter):
     cdef int _counted_graph(self, CountedProduct product, tuple labels, int start, int end, int origin) except -1
     cdef int _repeat(self, Repeat expr, int start, int end, int origin) except -1
     cdef int _unordered(self, Unordered expr, int start, int end, int origin) except -1
+    cdef long long _counted(self, object count) except -1
     cdef int _size(self, object expr) except -1

@@ -595,18 +595,27 @@ class RuleWriter(AutomatonWriter):
         loop: cython.int
         first: cython.int
         free = expr.held[1]
-        most = -1 if expr.maximum is None else expr.maximum
-        least = max(expr.minimum, len(required))
+        least: cython.longlong = len(required)
+        most: cython.longlong = -1
+        if expr.maximum is not None:
+            if expr.maximum < expr.minimum:
+                return 0  # nothing fits: no edge
+            most = self._counted(expr.maximum)
+        least = max(least, self._counted(expr.minimum))
         if 0 <= most < least or (free is None and least > n):
-            return 0  # nothing fits: no edge
-        self._count(max(least, most))
+            return 0
+        if least > self.largest or most > self.largest:
+            self._count(max(expr.minimum, len(required), -1 if expr.maximum is None else expr.maximum))  # raises
+        self.counted = max(self.counted, least, most)
         if least == 0:
             net.add_edge(start, 1, 0, 0, end)
+            least = 1
         if most == 0 or (n == 0 and free is None):
             return 0
         loop = net.add_position(origin)
         net.add_edge(start, 1, 0, 0, loop)
-        loop = net.add_loop(loop, -1 if free is None else -2, max(least, 1), most, end)
+        loop = net.add_loop(loop, -1 if free is None else -2, cython.cast(cython.int, least),
+                            cython.cast(cython.int, most), end)
         first = net.n_items
         for i in range(n):
             net.add_item(loop, self._body_rule(items[i], origin), False)
@@ -616,9 +625,16 @@ class RuleWriter(AutomatonWriter):
         if expr.in_order:
             net.l_how[loop] = 2
         for one in required:
-            if 0 <= one < net.l_count[loop]:
-                net.i_required[first + cython.cast(cython.int, one)] = 1
+            i = one
+            if 0 <= i < net.l_count[loop]:
+                net.i_required[first + i] = 1
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _counted(self, count) -> cython.longlong:
+        """A count, or one beyond ``largest`` for all that are."""
+        return self.largest + 1 if count > self.largest else count
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)

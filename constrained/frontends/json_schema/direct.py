@@ -499,33 +499,20 @@ class Writer(Places):
 
     @cython.cfunc
     def object(self, schema: dict, pointer: str):
-        needed: object = None
+        needed: frozenset = None
         members: list = []
         standing: list = []
-        names: dict = {}
-        value: object
-        standing_here: cython.bint
-        inside = schema.get("properties")
+        names: dict = schema.get("properties")
         if "required" in schema:
             needed = frozenset(schema["required"])
-            if not needed:
-                needed = None
-        if inside is not None:
-            names = inside
-            for name, one in names.items():
-                if type(name) is not str:
-                    raise NotPlain
-                standing_here = needed is not None and name in needed
-                try:
-                    value = self.value(one, pointer, "properties", name)
-                except NoValue:
-                    if standing_here:
-                        raise NotPlain from None
-                    self.chain = 0
-                    continue
-                if standing_here:
-                    standing.append(len(members))
-                members.append(self.member(name, value))
+        if names is not None:
+            try:
+                self.declared(names, needed, pointer, members, standing, False)
+            except NoValue:
+                members.clear()
+                standing.clear()
+                self.chain = 0
+                self.declared(names, needed, pointer, members, standing, True)
         others = schema.get("additionalProperties", self)
         rest = None  # what undeclared members are
         if others is self:
@@ -535,23 +522,58 @@ class Writer(Places):
             rest = self.value(others, pointer, "additionalProperties", None)
         declared: object = names
         if needed is not None and len(standing) < len(needed):
-            # a name that is only required stands behind the declared ones
-            if rest is None:
-                raise NotPlain
-            undeclared = sorted([name for name in needed if name not in names])
-            for name in undeclared:
-                standing.append(len(members))
-                members.append(self.member(name, rest))
-            declared = [*names, *undeclared]
+            declared = self.undeclared(names, needed, rest, members, standing)
         if self.comparing:  # alternatives must not be equal
             said = "any" if rest is not None and rest is self.anything else "" if rest is None else mark(rest)
             self.shape = (tuple([mark(member) for member in members]), tuple(standing), said, others is not self)
-        patterns = schema.get("patternProperties")
-        if patterns:
-            free = None if others is self and self.strict else self.patterned(patterns, declared, rest, pointer)
+        if "patternProperties" in schema and schema["patternProperties"]:
+            free = None if others is self and self.strict else self.patterned(
+                schema["patternProperties"], declared or (), rest, pointer)
         else:
             free = None if rest is None else self.free_member(declared, rest)
         return self.members_of(members, standing, free, schema.get("minProperties", 0), schema.get("maxProperties"))
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def declared(self, names: dict, needed, pointer: str, members: list, standing: list,
+                 careful: cython.bint) -> cython.int:
+        """Append the declared members, and the numbers of those that must come. Raises ``NoValue`` unless ``careful``:
+        then members that need not be are left out where they have no values."""
+        for name, one in names.items():
+            if type(name) is not str:
+                raise NotPlain
+            value: object = self.value_if_any(one, pointer, name) if careful else self.value(
+                one, pointer, "properties", name)
+            if needed is not None and name in cython.cast(frozenset, needed):
+                if value is None:
+                    raise NotPlain
+                standing.append(len(members))
+            elif value is None:
+                continue
+            members.append(self.member(name, value))
+        return 0
+
+    @cython.cfunc
+    def value_if_any(self, schema, pointer: str, name):
+        """The expression of a member's values; None: it has none."""
+        try:
+            return self.value(schema, pointer, "properties", name)
+        except NoValue:
+            self.chain = 0
+            return None
+
+    @cython.cfunc
+    def undeclared(self, names, needed: frozenset, rest, members: list, standing: list) -> list:
+        """Append the members that are only required, which stand behind the declared ones; the names of all."""
+        declared: list = [] if names is None else list(names)
+        if rest is None:
+            raise NotPlain
+        for name in sorted(needed):
+            if names is None or name not in names:
+                standing.append(len(members))
+                members.append(self.member(name, rest))
+                declared.append(name)
+        return declared
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)

@@ -49,7 +49,6 @@ cdef class Rules:
     cdef readonly dict scalars
     cdef dict contents
     cdef dict typed
-    cdef dict lists
     cdef dict listed
     cdef dict members
     cdef dict keys

@@ -258,7 +258,6 @@ class Rules:
         self.scalars = {}
         self.contents = {}
         self.typed = {}
-        self.lists = None
         self.listed = None
         self.members = {}
         self.keys = {}
@@ -347,13 +346,7 @@ class Rules:
     @cython.cfunc
     def text_of_list(self, values: tuple):
         """A reference to the rule of a list of strings."""
-        if self.lists is None:
-            self.lists = {}
-        found = self.lists.get(values)
-        if found is None:
-            found = self.named("string", self.words_of(values), None)
-            self.lists[values] = found
-        return found
+        return self.named("string", self.words_of(values), None)
 
     def list_of(self, values: tuple):
         """``words_of``, for the host."""
@@ -368,7 +361,7 @@ class Rules:
         found = self.listed.get(values)
         if found is not None:
             return found
-        single = tuple(dict.fromkeys(values))
+        single = values if len(set(values)) == len(values) else tuple(dict.fromkeys(values))
         for value in single:
             text = plain_literal(value)
             if text is None:
@@ -379,9 +372,10 @@ class Rules:
         if found is None:
             single = tuple(dict.fromkeys(map(joined_surrogates, values)))
             found = choice([Literal(data) for value in single for data in canonical_spellings(value)])
-        known = self.listed.setdefault(single, found)
-        self.listed[values] = known
-        return known
+        if single is not values:
+            found = self.listed.setdefault(single, found)
+        self.listed[values] = found
+        return found
 
     @cython.cfunc
     def of_type(self, said: str, base: str, keyword, name):
