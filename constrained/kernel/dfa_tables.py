@@ -16,11 +16,11 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.hashing import hash_run, put_slot
+    from cython.cimports.constrained.kernel.hashing import hash_run
     from cython.cimports.constrained.kernel.memory import empty_table, grow_int
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.hashing import hash_run, put_slot
+    from constrained.kernel.hashing import hash_run
     from constrained.kernel.memory import empty_table, grow_int
 
 
@@ -236,70 +236,87 @@ class Table:
 
     def fold(self, accepting: frozenset) -> tuple:
         """One state of those with equal rows, as often as that leaves fewer by a good part: (whether any went, the
-        accepting states). It does most of what ``blocks`` is for at a fraction of the cost: acyclic parts fold up
-        from their ends, and of remainders those that one more digit makes equal become one.
+        accepting states). It does most of what ``blocks`` is for at a fraction of the cost: states are looked at from
+        the last to the first, so that what leads only to later ones (a trie) folds up at once, and of remainders those
+        become one that a further digit makes equal.
         """
         k: cython.int = self.k
         n: cython.int = self.n
         i: cython.int
         j: cython.int
         at: cython.int
+        to: cython.int
         kept: cython.int
         size: cython.int = 16
-        h: cython.ulonglong
         changed: cython.bint = False
         while size < 2 * n:
             size *= 2
         self.order = grow_int(self.order, n + 1)  # of each state the one that stands for it
-        self.marked = grow_int(self.marked, n + 1)  # whether it accepts
-        if not (self.order and self.marked):
+        self.at = grow_int(self.at, n + 1)  # the new number of one that stands for others
+        self.seen = grow_int(self.seen, n + 1)  # whether it accepts
+        self.source = grow_int(self.source, n * k + 1)
+        if not (self.order and self.at and self.seen and self.source):
             raise MemoryError
         for i in range(n):
-            self.marked[i] = 0
+            self.seen[i] = 0
         for i in accepting:
-            self.marked[i] = 1
+            self.seen[i] = 1
         while True:
             self.slots = empty_table(self.slots, size)
             if not self.slots:
                 raise MemoryError
             kept = 0
-            for i in range(n):
-                h = hash_run(self.next, i * k, k)
-                at = cython.cast(cython.int, (h ^ cython.cast(cython.ulonglong, self.marked[i]))
-                                 & cython.cast(cython.ulonglong, size - 1))
-                while self.slots[at] >= 0:
-                    j = self.slots[at]
-                    if self.marked[i] == self.marked[j] and self._same(i, j):
-                        break
-                    at = (at + 1) & (size - 1)
-                if self.slots[at] >= 0:
-                    self.order[i] = self.slots[at]
-                    continue
-                # rows before this one are done with: it moves up into the first free place
+            i = n
+            while i > 0:
+                i -= 1
                 for j in range(k):
-                    self.next[kept * k + j] = self.next[i * k + j]
-                self.marked[kept] = self.marked[i]
-                put_slot(self.slots, size, at, kept)
-                self.order[i] = kept
-                kept += 1
-            if kept < n:
-                changed = True
-                for i in range(kept * k):
-                    if self.next[i] >= 0:
-                        self.next[i] = self.order[self.next[i]]
+                    to = self.next[i * k + j]
+                    if to > i:
+                        self.next[i * k + j] = self.order[to]
+                at = cython.cast(cython.int, hash_run(self.next, i * k, k) & cython.cast(cython.ulonglong, size - 1))
+                while self.slots[at] >= 0 and not self._same(i, self.slots[at]):
+                    at = (at + 1) & (size - 1)
+                if self.slots[at] < 0:
+                    self.slots[at] = i
+                    kept += 1
+                self.order[i] = self.slots[at]
+            if kept == n:
+                break
+            changed = True
+            # the one for state 0 comes first
+            self.at[self.order[0]] = 0
+            to = 1
+            for i in range(n):
+                if self.order[i] == i and i != self.order[0]:
+                    self.at[i] = to
+                    to += 1
+            for i in range(n):
+                if self.order[i] == i:
+                    for j in range(k):
+                        to = self.next[i * k + j]
+                        self.source[self.at[i] * k + j] = to if to < 0 else self.at[self.order[to]]
+            for i in range(kept * k):
+                self.next[i] = self.source[i]
+            for i in range(n):
+                if self.order[i] == i:
+                    self.order[self.at[i]] = self.seen[i]
+            self.n = kept
+            for i in range(kept):
+                self.seen[i] = self.order[i]
             if n - kept <= n >> 4:
-                self.n = kept
                 break
             n = kept
         if not changed:
             return False, accepting
-        return True, frozenset([i for i in range(self.n) if self.marked[i]])
+        return True, frozenset([i for i in range(self.n) if self.seen[i]])
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _same(self, a: cython.int, b: cython.int) -> cython.bint:
-        """Whether two rows are equal."""
+        """Whether two states accept alike and have equal rows."""
         j: cython.int
+        if self.seen[a] != self.seen[b]:
+            return False
         for j in range(self.k):
             if self.next[a * self.k + j] != self.next[b * self.k + j]:
                 return False
@@ -558,4 +575,41 @@ def table_of_columns(data: bytes, k: cython.int, dead: cython.bint) -> tuple:
     for i in range(n):
         if bytes_of[at + 2 * i]:
             accepting.append(i)
+    return table, frozenset(accepting)
+
+
+def table_of_texts(texts: list, places: dict, k: cython.int) -> tuple:
+    """(table, accepting states) of just these texts: a state for each beginning of one. ``places``: the class of each
+    of their characters; there are ``k`` classes."""
+    room: cython.int = 64
+    n: cython.int = 1
+    state: cython.int
+    at: cython.int
+    j: cython.int
+    accepting: list = []
+    text: str
+    table: Table = Table((), k)
+    table.next = grow_int(table.next, room * k + 1)
+    if not table.next:
+        raise MemoryError
+    for j in range(k):
+        table.next[j] = -1
+    for text in texts:
+        state = 0
+        for char in text:
+            at = state * k + cython.cast(cython.int, places[char])
+            state = table.next[at]
+            if state < 0:
+                if n == room:
+                    room *= 2
+                    table.next = grow_int(table.next, room * k + 1)
+                    if not table.next:
+                        raise MemoryError
+                state = n
+                table.next[at] = n
+                for j in range(n * k, n * k + k):
+                    table.next[j] = -1
+                n += 1
+        accepting.append(state)
+    table.n = n
     return table, frozenset(accepting)

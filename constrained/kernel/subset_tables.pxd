@@ -1,9 +1,11 @@
 cimport cython
 
 from constrained.kernel.dfa_tables cimport Table
+from constrained.kernel.plain_programs cimport PlainProgram
 
 @cython.final
 cdef class Subsets:
+    cdef PlainProgram program
     cdef int n
     cdef int k
     cdef int sets

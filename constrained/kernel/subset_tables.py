@@ -1,8 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
-"""The subset construction (M. Rabin, D. Scott, 1959) over a program of characters and choices.
-
-Place 0 is the end of the text; a place reads one of the characters of set ``set_of`` and goes on at ``next``, or it
-chooses (``set_of`` -1) between ``choices[at[p]:at[p + 1]]``. ``member[s * k + c]``: class ``c`` is in set ``s``.
+"""The subset construction (M. Rabin, D. Scott, 1959) over a program of characters and choices (``plain_programs``).
 
 A state is the sorted list of the places that read next, and 0 where the text may end: ``pool[state_at[i]:...]``. From
 a state the classes are told apart by the sets that its places ask about; of each group of them one is followed, all
@@ -22,11 +19,13 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.dfa_tables import Table
     from cython.cimports.constrained.kernel.hashing import hash_run, put_slot, sort_ints
     from cython.cimports.constrained.kernel.memory import empty_table, grow_int
+    from cython.cimports.constrained.kernel.plain_programs import PlainProgram
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.dfa_tables import Table
     from constrained.kernel.hashing import hash_run, put_slot, sort_ints
     from constrained.kernel.memory import empty_table, grow_int
+    from constrained.kernel.plain_programs import PlainProgram
 
 from constrained.kernel.dfa_tables import TooManyStates  # noqa: E402 - a Python name in both modes
 
@@ -38,16 +37,11 @@ class TooMuchWork(Exception):
 @cython.final
 @cython.cclass
 class Subsets:
-    """One program; ``run`` is called once."""
+    """One program, whose arrays are borrowed; ``run`` is called once."""
 
     if cython.compiled:
 
         def __dealloc__(self):
-            free(self.set_of)
-            free(self.next)
-            free(self.at)
-            free(self.choices)
-            free(self.member)
             free(self.seen)
             free(self.stack)
             free(self.pool)
@@ -70,28 +64,19 @@ class Subsets:
                 setattr(self, name, None)
             return self
 
-    def __init__(self, ops: list, masks: list, k: cython.int):
-        """``ops``: of each place (set, next place), or (-1, the list of its choices); those of place 0 are not read.
-
-        ``masks``: of each set its classes out of ``k`` as bits.
-        """
+    def __init__(self, program: PlainProgram):
+        """``program``: with its sets classified."""
         i: cython.int
-        j: cython.int
-        total: cython.int = 0
-        op: tuple
-        targets: list
-        self.n = cython.cast(cython.int, len(ops))
+        k: cython.int = program.k
+        self.program = program
+        self.n = program.n
         self.k = k
-        self.sets = cython.cast(cython.int, len(masks))
-        for op in ops:
-            if op[0] < 0:
-                targets = op[1]
-                total += cython.cast(cython.int, len(targets))
-        self.set_of = grow_int(self.set_of, self.n)
-        self.next = grow_int(self.next, self.n)
-        self.at = grow_int(self.at, self.n + 1)
-        self.choices = grow_int(self.choices, total + 1)
-        self.member = grow_int(self.member, self.sets * k + 1)
+        self.sets = cython.cast(cython.int, len(program.sets))
+        self.set_of = program.set_of
+        self.next = program.next
+        self.at = program.at
+        self.choices = program.choices
+        self.member = program.member
         self.seen = grow_int(self.seen, self.n)
         self.stack = grow_int(self.stack, self.n + 1)
         self.group_of = grow_int(self.group_of, k + 1)
@@ -99,28 +84,11 @@ class Subsets:
         self.outside = grow_int(self.outside, k + 1)
         self.letter = grow_int(self.letter, k + 1)
         self.asked = grow_int(self.asked, self.sets + 1)
-        if not (self.set_of and self.next and self.at and self.choices and self.member and self.seen and self.stack
-                and self.group_of and self.inside and self.outside and self.letter and self.asked):
+        if not (self.seen and self.stack and self.group_of and self.inside and self.outside and self.letter
+                and self.asked):
             raise MemoryError
-        total = 0
         for i in range(self.n):
-            op = ops[i]
-            self.set_of[i] = op[0]
-            self.at[i] = total
             self.seen[i] = 0
-            self.next[i] = -1
-            if self.set_of[i] >= 0:
-                self.next[i] = op[1]
-                continue
-            targets = op[1]
-            for j in range(cython.cast(cython.int, len(targets))):
-                self.choices[total] = targets[j]
-                total += 1
-        self.at[self.n] = total
-        for i in range(self.sets):
-            mask = masks[i]
-            for j in range(k):
-                self.member[i * k + j] = 1 if mask >> j & 1 else 0
 
     def run(self, start: cython.int, most: cython.int, work: cython.longlong) -> tuple:
         """(table, accepting states) of the texts from place ``start`` on, states in the order in which they are met.

@@ -31,7 +31,7 @@ from constrained.errors import GrammarLimitError
 from constrained.limits import Limits
 from constrained.regex.builder import concat
 from constrained.regex.charset import ANY
-from constrained.regex.dfa import DEAD, Dfa, complement, intersection, minimise, trimmed
+from constrained.regex.dfa import DEAD, Dfa, intersection_of, minimise, trimmed
 from constrained.regex.partition import told_apart
 from constrained.regex.program import (
     ACCEPT,
@@ -45,7 +45,7 @@ from constrained.regex.program import (
     compile_program,
 )
 from constrained.regex.rewrite import has_assertions, search_form, simplify
-from constrained.regex.subsets import WORK_PER_STATE, is_plain, subset_automaton
+from constrained.regex.subsets import WORK_PER_STATE, plain_automaton
 from constrained.regex.syntax import Anchor, AnchorKind, Concat, Look, Node
 
 __all__ = ["FREE", "NEVER", "Debt", "Determiniser", "Thread", "determinise"]
@@ -76,8 +76,9 @@ def determinise(root: Node, limits: Limits, pattern: str = "") -> Dfa:
     if parts is not None:
         with contextlib.suppress(GrammarLimitError):  # an automaton at once may be smaller than its parts
             return _all_of(*parts, limits)
-    program = compile_program(root, limits, pattern)
-    return subset_automaton(program, limits) if is_plain(program) else Determiniser(program, limits).run()
+    if not has_assertions(root):
+        return plain_automaton(root, limits)
+    return Determiniser(compile_program(root, limits, pattern), limits).run()
 
 
 def _asked_first(root: Node) -> tuple[Node, list[tuple[Node, bool]]] | None:
@@ -99,11 +100,9 @@ def _asked_first(root: Node) -> tuple[Node, list[tuple[Node, bool]]] | None:
 
 def _all_of(rest: Node, asked: list[tuple[Node, bool]], limits: Limits) -> Dfa:
     """The texts of ``rest`` that all of ``asked`` let pass."""
-    found = minimise(subset_automaton(compile_program(rest, limits), limits))
-    for tree, refused in asked:
-        other = minimise(subset_automaton(compile_program(tree, limits), limits))
-        found = intersection(found, complement(other) if refused else other, limits)
-    return found
+    parts = [(minimise(plain_automaton(rest, limits)), False)]
+    parts += [(minimise(plain_automaton(tree, limits)), refused) for tree, refused in asked]
+    return intersection_of(parts, limits)
 
 
 class Determiniser:

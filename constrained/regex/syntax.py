@@ -3,7 +3,7 @@
 Groups leave no node (no construct we accept can see a capture); flags are resolved while parsing: a
 ``CharSet`` already holds every case variant, an ``Anchor`` the exact assertion. Nodes are compared by identity and not
 changed once they are made, which is not enforced, for speed; passes over them use explicit stacks, so depth costs
-memory only.
+memory only. ``tag`` numbers the classes for the kernel (``kernel.plain_programs``).
 
 Invariants: ``CharSet.ranges`` obey ``charset``; ``Text.chars`` is not empty and free of surrogates;
 ``Repeat`` has ``0 <= minimum <= maximum``.
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import ClassVar
 
 from constrained.regex.charset import Ranges
 
@@ -25,6 +26,7 @@ __all__ = ["Alternation", "Anchor", "AnchorKind", "Atomic", "CharSet", "Concat",
 class Text:
     """Exactly these characters, at least one."""
 
+    tag: ClassVar[int] = 0
     chars: str
 
 
@@ -32,6 +34,7 @@ class Text:
 class CharSet:
     """One character out of ``ranges``; no ranges: nothing matches."""
 
+    tag: ClassVar[int] = 1
     ranges: Ranges
 
 
@@ -39,6 +42,7 @@ class CharSet:
 class Concat:
     """All items in order; no items: the empty text."""
 
+    tag: ClassVar[int] = 2
     items: tuple[Node, ...]
 
 
@@ -46,6 +50,7 @@ class Concat:
 class Alternation:
     """One option; the earlier is preferred (only atomic groups can tell)."""
 
+    tag: ClassVar[int] = 3
     options: tuple[Node, ...]
 
 
@@ -53,6 +58,7 @@ class Alternation:
 class Repeat:
     """``body`` ``minimum`` to ``maximum`` times (None: no end); only atomic groups see that ``lazy`` prefers fewer."""
 
+    tag: ClassVar[int] = 4
     body: Node
     minimum: int
     maximum: int | None
@@ -76,6 +82,7 @@ class AnchorKind(Enum):
 class Anchor:
     """A zero-width test. ``chars``: the line terminators or word characters it looks for."""
 
+    tag: ClassVar[int] = 5
     kind: AnchorKind
     chars: Ranges
     position: int
@@ -85,6 +92,7 @@ class Anchor:
 class Look:
     """A zero-width test: ``body`` matches from here on (``ahead``) or up to here; ``negative``: it does not."""
 
+    tag: ClassVar[int] = 6
     body: Node
     ahead: bool
     negative: bool
@@ -95,6 +103,7 @@ class Look:
 class Atomic:
     """``body`` by its first match in order of preference, and by no other."""
 
+    tag: ClassVar[int] = 7
     body: Node
     position: int
 

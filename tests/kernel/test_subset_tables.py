@@ -8,6 +8,7 @@ import random
 import pytest
 
 from constrained.kernel.dfa_tables import TooManyStates
+from constrained.kernel.plain_programs import PlainProgram
 from constrained.kernel.subset_tables import Subsets, TooMuchWork
 from constrained.regex.dfa import live_part
 
@@ -26,6 +27,19 @@ def some_program(rng: random.Random) -> tuple[list[Op], list[int]]:
         else:
             ops.append((rng.randrange(len(masks)), rng.randint(0, places)))
     return ops, masks
+
+
+def subsets(ops: list[Op], masks: list[int]) -> Subsets:
+    program = PlainProgram(len(ops))
+    chars = [((mask, mask),) for mask in masks]
+    numbers = {ranges: index for index, ranges in enumerate(chars)}
+    for read, to in ops[1:]:
+        if isinstance(to, int):
+            program.read(chars[read], to)
+        else:
+            program.choose(to)
+    program.classify([masks[numbers[ranges]] for ranges in program.sets], CLASSES)
+    return Subsets(program)
 
 
 def closed(ops: list[Op], places: set[int]) -> set[int]:
@@ -60,7 +74,7 @@ def explored(ops: list[Op], masks: list[int]) -> dict[frozenset[int], list[froze
 @pytest.mark.parametrize("seed", range(200))
 def test_the_texts(seed: int) -> None:
     ops, masks = some_program(random.Random(seed))
-    table, ends = Subsets(ops, masks, CLASSES).run(1, 1_000, 100_000)
+    table, ends = subsets(ops, masks).run(1, 1_000, 100_000)
     dfa = live_part(table, (), ends)
     for size in range(6):
         for text in itertools.product(range(CLASSES), repeat=size):
@@ -77,10 +91,10 @@ def test_the_limits(seed: int) -> None:
     ops, masks = some_program(random.Random(seed))
     found = explored(ops, masks)
     states, work = len(found), sum(len(places - {0}) for places in found)
-    Subsets(ops, masks, CLASSES).run(1, states, work)
+    subsets(ops, masks).run(1, states, work)
     if states > 1:
         with pytest.raises(TooManyStates):
-            Subsets(ops, masks, CLASSES).run(1, states - 1, 100_000)
+            subsets(ops, masks).run(1, states - 1, 100_000)
     if work:
         with pytest.raises(TooMuchWork):
-            Subsets(ops, masks, CLASSES).run(1, 1_000, work - 1)
+            subsets(ops, masks).run(1, 1_000, work - 1)

@@ -41,11 +41,11 @@ from constrained.regex import dfa as automata
 from constrained.regex.builder import alternation
 from constrained.regex.charset import ANY as ANY_CHARACTER
 from constrained.regex.charset import complement as other_characters
-from constrained.regex.charset import contains, of_text
+from constrained.regex.charset import of_text
 from constrained.regex.determinise import determinise
 from constrained.regex.dfa import Dfa, minimise
-from constrained.regex.program import ACCEPT, CharOp, Op, SplitOp, compile_program
 from constrained.regex.rewrite import has_assertions, is_nothing
+from constrained.regex.subsets import PlainPattern, compiled_tree
 from constrained.regex.syntax import CharSet, Node
 from constrained.regex.syntax import Repeat as TreeRepeat
 
@@ -78,7 +78,7 @@ class Language:
     and an automaton of all of these and perhaps others (``formats.More``).
     """
 
-    __slots__ = ("_accepted", "_dfa", "_looks_around", "_opposite", "_plain", "_program", "more", "name", "tree")
+    __slots__ = ("_accepted", "_dfa", "_is_compiled", "_opposite", "_plain", "_program", "more", "name", "tree")
 
     def __init__(self, name: str, tree: Node | None, dfa: Dfa | None = None, opposite: Language | None = None,
                  more: More | None = None, plain: tuple[str, bool, bool] | None = None) -> None:
@@ -88,8 +88,9 @@ class Language:
         self.more = more
         self._dfa = dfa
         self._opposite = opposite
-        self._program: tuple[list[Op], int] | None = None
-        self._looks_around: bool | None = None
+        #: What reads single texts: None, once it is compiled, where the pattern looks around.
+        self._program: PlainPattern | None = None
+        self._is_compiled = False
         self._accepted: dict[str, bool] = {}
 
     def accepts(self, text: str, limits: Limits) -> bool:
@@ -117,20 +118,16 @@ class Language:
         if self.tree is None:
             assert self._opposite is not None
             return not self._opposite.accepts(text, limits)
-        if self._looks_around is None:
-            self._looks_around = has_assertions(self.tree)
-        if self._looks_around:
-            return self.dfa(limits).accepts(text)
-        if self._program is None:
-            program = compile_program(self.tree, limits, self.name)
-            self._program = program.ops, program.start
-        return _found(*self._program, text)
+        if not self._is_compiled:
+            self._program, self._is_compiled = compiled_tree(self.tree, limits), True
+        return self.dfa(limits).accepts(text) if self._program is None else self._program.accepts(text)
 
     def dfa(self, limits: Limits) -> Dfa:
         """The automaton. Raises GrammarLimitError."""
         if self._dfa is None:
             if self.tree is not None:
-                found = determinise(self.tree, limits, self.name)
+                found = (determinise(self.tree, limits, self.name) if self._program is None
+                         else self._program.automaton(limits))
             else:
                 assert self._opposite is not None
                 found = automata.complement(self._opposite.widest(limits))
@@ -155,35 +152,6 @@ class Language:
 
     def __repr__(self) -> str:
         return f"<Language {self.name[:60]!r}>"
-
-
-def _found(ops: list[Op], start: int, text: str) -> bool:
-    """Whether a program of characters and splits accepts: all its places at once (K. Thompson, 1968)."""
-    live = _closed(ops, [start])
-    for char in text:
-        code = ord(char)
-        moved = []
-        for place in live:
-            op = ops[place]
-            if isinstance(op, CharOp) and contains(op.ranges, code):
-                moved.append(op.next)
-        if not moved:
-            return False
-        live = _closed(ops, moved)
-    return ACCEPT in live
-
-
-def _closed(ops: list[Op], places: list[int]) -> set[int]:
-    seen = set(places)
-    stack = list(seen)
-    while stack:
-        op = ops[stack.pop()]
-        if isinstance(op, SplitOp):
-            for target in op.targets:
-                if target not in seen:
-                    seen.add(target)
-                    stack.append(target)
-    return seen
 
 
 @lru_cache(maxsize=4096)
@@ -427,15 +395,16 @@ class StringShape:
         """All of it as one automaton. Raises GrammarLimitError."""
         if self.values is not None:
             return automata.of_texts([text for text in self.values if not _has_surrogate(text)])
-        found = _common(_near(self.languages, self.maximum), limits) if self.languages else None
+        parts: list[tuple[Dfa, bool]] = []
+        if self.languages:
+            parts.append((_common(_near(self.languages, self.maximum), limits), False))
         if self.minimum > 0 or self.maximum is not None:
-            lengths = automata.of_lengths(self.minimum, self.maximum, limits)
-            found = lengths if found is None else automata.intersection(found, lengths, limits)
+            parts.append((automata.of_lengths(self.minimum, self.maximum, limits), False))
         if self.excluded:
-            others = automata.complement(automata.of_texts(text for text in self.excluded if not _has_surrogate(text)))
-            found = others if found is None else automata.intersection(found, others, limits)
-        if found is None:
+            parts.append((automata.of_texts(text for text in self.excluded if not _has_surrogate(text)), True))
+        if not parts:
             return automata.any_text()
+        found = automata.intersection_of(parts, limits)
         return minimise(found) if found.states * len(found.classes) <= _MINIMISED else found
 
     def to_expr(self, policy: TextPolicy, limits: Limits = _DEFAULT_LIMITS) -> Expr:
