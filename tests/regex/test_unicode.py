@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import cache
 
 import pytest
 
-from constrained.regex import property_data
+from constrained.frontends.json_schema.formats_idn import kinds_of_characters
+from constrained.regex import property_data, unicode, unicode_runs
 from constrained.regex.charset import ANY, Ranges, complement, contains, intersection, subtract, union
 from constrained.regex.unicode import (
     ECMA_SPACES,
+    categories_of_characters,
+    classes_of_characters,
     python_digits,
     python_spaces,
     python_word,
     unicode_property,
 )
+from constrained.regex.unicode_data import RUNS
+from constrained.regex.unicode_runs import packed_runs, place_of, unpacked_runs
 
 
 @cache
@@ -136,3 +142,28 @@ def test_the_database_agrees_with_the_interpreter() -> None:
 "Script", "sc=greek", "scx="])
 def test_unknown_names(name: str) -> None:
     assert unicode_property(name) is None
+
+
+@pytest.mark.parametrize(("kind", "asked"), [
+    ("categories", categories_of_characters), ("classes", classes_of_characters), ("idn", kinds_of_characters),
+])  # fmt: skip
+def test_what_is_kept_is_what_python_says(kind: str, asked: Callable[[], list[int]]) -> None:
+    text = packed_runs(asked())
+    kept = RUNS.get(unicodedata.unidata_version)
+    if kept is not None:
+        assert kept[kind] == text, "run python -m tests.regex.make_unicode_data"
+    codes = unpacked_runs(text)
+    for index, label in list(enumerate(asked()))[::977]:
+        code = place_of(index)
+        assert [found for found, ranges in codes.items() if contains(ranges, code)] == (
+            [] if 0xD800 <= code <= 0xDFFF else [label])
+
+
+def test_a_python_of_another_unicode_asks_code_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {name: unicode_property(name) for name in ("Lu", "Cn", "P", "Lowercase", "ID_Start")}
+    word = python_word()
+    monkeypatch.setattr(unicode_runs, "RUNS", {})
+    for cached in (unicode_property, unicode._categories, unicode._class_table, unicode._class):
+        cached.cache_clear()
+    assert {name: unicode_property(name) for name in known} == known
+    assert python_word() == word

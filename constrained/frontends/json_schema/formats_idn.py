@@ -6,7 +6,8 @@ that ``NFKC(casefold(NFKC(c)))`` keeps, with the exceptions and the contextual r
 ASCII labels that begin with a letter.
 
 What makes a label change under NFC is avoided rather than decided: marks that compose with what stands before them,
-and two marks of a combining class in a row. Cost: about 50 ms, once, and a grammar of some thousand positions.
+and two marks of a combining class in a row. Cost: some ms, once (50 where ``unicode_runs`` does not know this Python's
+version of Unicode), and a grammar of some thousand positions.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from constrained.regex.builder import alternation, concat
 from constrained.regex.charset import Ranges, intersection, normalise, subtract, union
 from constrained.regex.syntax import CharSet, Node, Repeat, Text
 from constrained.regex.unicode import unicode_property
+from constrained.regex.unicode_runs import PLANE_14_SIZE, UNASSIGNED, labelled, packed_runs, unpacked_runs
 
-__all__ = ["idn_hostname"]
+__all__ = ["idn_hostname", "kinds_of_characters"]
 
 #: RFC 5892, section 2.6: exceptions that are valid, and those that are not.
 _ALSO = normalise((code, code) for code in (0xDF, 0x3C2, 0x6FD, 0x6FE, 0xF0B, 0x3007))
@@ -40,9 +42,8 @@ _SHORT_LABEL = 15
 _LABELS = 10
 
 
-@cache
 def _valid() -> Ranges:
-    """PVALID of RFC 5892, section 3, but ASCII, what may compose, and what depends on context."""
+    """PVALID of RFC 5892, section 3, but ASCII, what may compose, and what depends on context. Some 30 ms."""
     letters = union(*(unicode_property(name) or () for name in ("Ll", "Lo", "Lm", "Mn", "Mc", "Nd")))
     asked = subtract(intersection(letters, ((0x80, 0x10FFFF),)), _STABLE)
     good = []
@@ -61,10 +62,26 @@ def _valid() -> Ranges:
     return subtract(valid, union(_NEVER, _CONTEXT, _IGNORED, normalise(composing)))
 
 
-def _where(ranges: Ranges, values: frozenset[str]) -> Ranges:
-    """The code points of one of these bidirectional classes."""
-    return normalise((code, code) for first, last in ranges for code in range(first, last + 1)
-                     if unicodedata.bidirectional(chr(code)) in values)
+#: What ``kinds_of_characters`` tells apart of the valid ones, a bit each, ``_VALID`` aside.
+_VALID, _MARK, _COMBINING, _VIRAMA, _RIGHT, _DIGIT, _NSM = (1 << bit for bit in range(7))
+
+
+def kinds_of_characters() -> list[int]:
+    """Of each code point that is looked at (``unicode_runs``) what is asked of it here; some 50 ms."""
+    labels = [0] * (UNASSIGNED + PLANE_14_SIZE)
+    for first, last in _valid():
+        for code in range(first, last + 1):
+            char, kinds = chr(code), _VALID
+            if unicodedata.category(char) in ("Mn", "Mc"):
+                kinds |= _MARK
+                if unicodedata.combining(char):
+                    kinds |= _COMBINING | (_VIRAMA if unicodedata.combining(char) == _IS_VIRAMA else 0)
+            labels[code] = kinds | _BIDIRECTIONAL.get(unicodedata.bidirectional(char), 0)
+    return labels
+
+
+_IS_VIRAMA = 9
+_BIDIRECTIONAL = {"R": _RIGHT, "AL": _RIGHT, "AN": _DIGIT, "NSM": _NSM}
 
 
 def _maybe(node: Node) -> Node:
@@ -79,15 +96,14 @@ def _label(first: Node, more: Node) -> Node:
 @cache
 def idn_hostname() -> Node:
     """The tree of the format's strings."""
-    valid = _valid()
-    marks = intersection(valid, union(unicode_property("Mn") or (), unicode_property("Mc") or ()))
-    combining = normalise((code, code) for first, last in marks for code in range(first, last + 1)
-                          if unicodedata.combining(chr(code)))
-    viramas = normalise((code, code) for first, last in combining for code in range(first, last + 1)
-                        if unicodedata.combining(chr(code)) == 9)
-    ordinary = subtract(valid, _STABLE)
-    right = _where(ordinary, frozenset(("R", "AL")))
-    left = union(intersection(valid, _STABLE), subtract(ordinary, _where(ordinary, frozenset(("R", "AL", "AN")))))
+    kinds = labelled("idn") or unpacked_runs(packed_runs(kinds_of_characters()))
+
+    def of(wanted: int, without: int = 0) -> Ranges:
+        return normalise(pair for label, ranges in kinds.items() if label & wanted == wanted and not label & without
+                         for pair in ranges)
+
+    valid, marks, combining, viramas, right = map(of, (_VALID, _MARK, _COMBINING, _VIRAMA, _RIGHT))
+    left = of(_VALID, _RIGHT | _DIGIT)
     # The letters from U+03E2 on are Coptic.
     greek, hebrew = (intersection(valid, block)
                      for block in (((0x370, 0x3E1), (0x1F00, 0x1FFF)), ((0x5D0, 0x5F2),)))
@@ -108,7 +124,7 @@ def idn_hostname() -> Node:
     plain = alternation([_label(start, unit), with_dot])
 
     # Right-to-left labels: digits of one kind only (RFC 5893, rule 4).
-    letter = alternation([concat([CharSet(right), _maybe(CharSet(_where(combining, frozenset(("NSM",)))))]),
+    letter = alternation([concat([CharSet(right), _maybe(CharSet(of(_COMBINING | _NSM)))]),
                           concat([CharSet(hebrew), CharSet(((0x5F3, 0x5F4),))]),
                           concat([CharSet(_DUAL), Repeat(concat([Text("\u200c"), CharSet(_DUAL)]), 1, None)])])
     backward = [_label(letter, alternation([letter, CharSet(digits)]))
