@@ -33,7 +33,8 @@ _ABOVE: tuple[str, ...] = (
     "frontends.json_schema.direct_rules", "frontends.json_schema.direct_text", "frontends.json_schema.document",
     "frontends.json_schema.emit", "frontends.json_schema.expressions", "frontends.json_schema.mixed",
     "frontends.json_schema.normalise", "frontends.json_schema.objects", "frontends.json_schema.places",
-    "frontends.json_schema.presence", "frontends.json_schema.same_values", "garbage", "grammar.keys",
+    "frontends.json_schema.presence", "frontends.json_schema.same_values", "frontends.json_schema.shapes",
+    "garbage", "grammar.keys",
 )
 """Those in other rooms, by their names below ``constrained``."""
 

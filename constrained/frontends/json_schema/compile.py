@@ -22,6 +22,7 @@ from constrained.frontends.json_schema.metaschema import worded
 from constrained.frontends.json_schema.mixed import way_of
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.policy import check_formats, json_policy
+from constrained.frontends.json_schema.shapes import Checked
 from constrained.garbage import postponed
 from constrained.grammar.ir import RuleSet
 from constrained.limits import Limits
@@ -106,7 +107,10 @@ def build(
     value, dialect, notes = document or read_document(schema, draft, registry, limits, unsupported,
                                                       spelling.get("max_number_digits", 400))
     policy = json_policy(spelling, dialect.float_integers)
-    normaliser = normalise_schema(value, dialect, limits, unsupported, assert_formats, registry, comparing)
+    try:
+        normaliser = normalise_schema(value, dialect, limits, unsupported, assert_formats, registry, comparing)
+    except SchemaError as error:
+        raise _worded(error, schema, value, dialect) from None
     normaliser.notes.update({(pointer, "relaxed", reason): None for pointer, reason in notes})
     try:
         with postponed():
@@ -115,11 +119,14 @@ def build(
     except UnsatisfiableGrammarError as error:
         raise UnsatisfiableSchemaError(str(error)) from None
     except SchemaError as error:
-        if type(error) is SchemaError and isinstance(schema, _JSON):
-            raise worded(error, value, dialect) from None
-        raise
+        raise _worded(error, schema, value, dialect) from None
     except RecursionError:
         raise GrammarLimitError("max_nesting", limits.max_nesting, "the schema is nested too deeply") from None
+
+
+def _worded(error: SchemaError, schema: Any, value: Any, dialect: Dialect) -> SchemaError:
+    """The error of a schema that is wrong, with what its metaschema says; any other as it is."""
+    return worded(error, value, dialect) if type(error) is SchemaError and isinstance(schema, _JSON) else error
 
 
 def read_document(schema: Any, draft: str | int | None, registry: Any, limits: Limits, unsupported: str = "error",
@@ -143,7 +150,9 @@ def normalise_schema(value: Any, dialect: Dialect, limits: Limits, unsupported: 
     check_formats(assert_formats)
     if registry is not None and not hasattr(registry, "with_resource"):
         raise SchemaError(f"registry must be a referencing.Registry, not {type(registry).__name__}")
-    document = Document(value, dialect, registry)
+    checked = Checked()
+    checked.require(value, dialect, limits, registry=registry)
+    document = Document(value, dialect, registry, checked)
     return Normaliser(document, limits, unsupported=unsupported, assert_formats=assert_formats, comparing=comparing)
 
 

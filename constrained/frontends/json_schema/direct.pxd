@@ -2,6 +2,7 @@ cimport cython
 
 from constrained.frontends.json_schema.direct_places cimport LONGEST_CHAIN, Places
 from constrained.frontends.json_schema.direct_rules cimport Tables, Texts
+from constrained.frontends.json_schema.shapes cimport Checked, Shapes
 from constrained.kernel.nodes cimport Reference
 
 cdef int DEEPEST
@@ -28,7 +29,7 @@ cdef class Writer(Places):
     cdef list open
     cdef object value(self, object schema, str base, object keyword, object name)
     cdef object quick(self, object schema)
-    cdef object take(self, Tables tables, object host, object document, bint strict)
+    cdef object take(self, Tables tables, object host, object document, bint strict, Shapes shapes, Checked checked)
     cdef object asked(self)
     cdef object by_host(self, object schema, str base, object keyword, object name)
     cdef object plain(self, dict schema, str base, object keyword, object name)

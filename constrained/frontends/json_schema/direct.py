@@ -11,9 +11,10 @@ members) goes to the host, which takes it through ``normalise`` and asks here ag
 reference to a rule, that of an equal schema if there was one. Objects wait in a list until their rules are written, so
 nothing recurses into values.
 
-What cannot be right in a plain way raises ``NotPlain``, or whatever the reading of a scalar raises, and the whole
-document is read again without this module: a wrong schema, or one that nothing satisfies. So errors are worded in one
-place, and here all places may be taken to have values, but for members that need not stand.
+Keywords have their shapes (``shapes``). What cannot be read in a plain way raises ``NotPlain``, or whatever the reading
+of a scalar raises, and the whole document is read again without this module: a reference to nothing, or a schema that
+nothing satisfies. So errors are worded in one place, and here all places may be taken to have values, but for members
+that need not stand.
 
 Invariant: with and without this pass the rules are the same but for their names, and here no more of them.
 Cost: 0.3 us a member, 2-3 us an object.
@@ -54,16 +55,17 @@ if cython.compiled:
         TYPE,
         VALUES,
         are_counts,
+        are_items_plain,
         are_tagged,
         bits_of,
         combined_by,
         content_of,
         said_texts,
-        structure_of,
         told_apart,
         types_of,
     )
     from cython.cimports.constrained.frontends.json_schema.direct_rules import Tables, Texts
+    from cython.cimports.constrained.frontends.json_schema.shapes import Checked, Shapes
     from cython.cimports.constrained.kernel.nodes import Reference
 else:
     from constrained.frontends.json_schema.direct_nodes import choice, mark, place_of, reference, sequence
@@ -85,16 +87,17 @@ else:
         TYPE,
         VALUES,
         are_counts,
+        are_items_plain,
         are_tagged,
         bits_of,
         combined_by,
         content_of,
         said_texts,
-        structure_of,
         told_apart,
         types_of,
     )
     from constrained.frontends.json_schema.direct_rules import Tables, Texts
+    from constrained.frontends.json_schema.shapes import Checked, Shapes
     from constrained.kernel.nodes import Reference
 
 DEEPEST = cython.declare(cython.int, 8)
@@ -126,12 +129,13 @@ class Writer(Places):
             which it is and, with ``others``, those in which it is not; ``write()`` writes the rules of what waits
             there, False: nothing does.
         document: the schema of the whole document.
+        shapes, checked: of the document, found right.
     """
 
     @cython.cfunc
-    def take(self, tables: Tables, host, document, strict: bool):
+    def take(self, tables: Tables, host, document, strict: bool, shapes: Shapes, checked: Checked):
         self.begin(tables, strict)
-        self.begin_places(document)
+        self.begin_places(document, shapes, checked)
         self.host = None
         self.make_host = host
         self.references = None
@@ -156,8 +160,6 @@ class Writer(Places):
             return self.any_value()
         if schema is False:
             raise NoValue
-        if not isinstance(schema, dict):
-            raise NotPlain  # wrong
         return self.by_host(schema, base, keyword, name)  # another front end made it
 
     @cython.cfunc
@@ -237,7 +239,7 @@ class Writer(Places):
                         array[1] = reference(self.rule_name(place_of(base, keyword, name)))
                     return array[1]
             return self.own_array(schema, types, base, keyword, name)
-        if structure_of(schema, types, self.tables.max_repeat) < 0:
+        if not are_items_plain(schema, types, self.tables.max_repeat):
             return None
         if bits & COUNTS and (bits & PATTERNS or not self.tables.any_order
                               or not are_counts(schema, self.tables.max_repeat)):
@@ -250,8 +252,6 @@ class Writer(Places):
         if bits != REFERS and not self.tables.ref_alone:
             return None
         ref = schema["$ref"]
-        if type(ref) is not str:
-            raise NotPlain
         if self.references is None:
             self.references = {}
         found = self.references.get(ref)
@@ -319,8 +319,6 @@ class Writer(Places):
             if type(branch) is dict and "$ref" in branch:
                 if bits_of(branch) != REFERS and not self.tables.ref_alone:
                     return None
-                if type(branch["$ref"]) is not str:
-                    raise NotPlain
                 branch, place = self.target(branch["$ref"])
             if type(branch) is not dict or not branch:
                 return None
@@ -339,7 +337,7 @@ class Writer(Places):
                 continue
             if bits & (SCALAR | VALUES) or (types != OBJECT and types != ARRAY):
                 return None
-            if structure_of(branch, types, self.tables.max_repeat) < 0:
+            if not are_items_plain(branch, types, self.tables.max_repeat):
                 return None
             if place is None:
                 place = f"{pointer}/{which}/{i}"
@@ -457,7 +455,7 @@ class Writer(Places):
 
         Its items are found out on the way, ``DEEPEST`` arrays in each other at most.
         """
-        if structure_of(schema, ARRAY, self.tables.max_repeat) < 0:
+        if not are_items_plain(schema, ARRAY, self.tables.max_repeat):
             return None
         inside: object
         opened: list = [schema, None]
@@ -611,7 +609,7 @@ class Writer(Places):
     # ---- whether there are values --------------------------------------------------------------------
 
     def filled(self, schema, depth: int = 3) -> bool:
-        """Whether it is plain that a schema has values and no keyword of it is wrong, looking ``depth`` values deep."""
+        """Whether it is plain that a schema has values, looking ``depth`` values deep."""
         try:
             return self.has_values(schema, depth)
         except Exception:  # whoever reads it for good says what is wrong
@@ -646,23 +644,16 @@ class Writer(Places):
                 return False
             texts: Texts = self.tables.texts(content, schema)
             return texts is not None and not texts.nothing
-        if bits & (SCALAR | VALUES) or structure_of(schema, types, self.tables.max_repeat) < 0:
+        if bits & (SCALAR | VALUES) or not are_items_plain(schema, types, self.tables.max_repeat):
             return False
         if types & OBJECT:
             names: dict = schema.get("properties") or {}
-            for one in names.values():
-                if type(one) is not dict and type(one) is not bool:
-                    return False
             rest = schema.get("additionalProperties", True)
-            if type(rest) is not dict and type(rest) is not bool:
-                return False
             for name in cython.cast(list, schema.get("required") or []):
                 if not self.has_values(names.get(name, rest), depth - 1):
                     return False
         if types & ARRAY:
             items = schema.get("items", True)
-            if type(items) is not dict and type(items) is not bool:
-                return False
             if schema.get("minItems", 0) > 0 and not self.has_values(items, depth - 1):
                 return False
             if items is False:

@@ -1,6 +1,7 @@
 cimport cython
 
 from constrained.frontends.json_schema.direct_rules cimport Tables
+from constrained.frontends.json_schema.shapes cimport Shapes
 
 cdef int MOST_WAYS
 
@@ -8,6 +9,7 @@ cdef int MOST_WAYS
 cdef class Way:
     cdef object dialect
     cdef bint old_ids
+    cdef Shapes shapes
     cdef object limits
     cdef tuple options
     cdef Tables tables

@@ -21,14 +21,17 @@ from constrained.errors import ConstrainedError
 from constrained.frontends.json_schema.direct_reading import NotPlain
 from constrained.frontends.json_schema.document import Document
 from constrained.frontends.json_schema.refusal import NotEnforced
+from constrained.frontends.json_schema.shapes import shapes_of
 from constrained.grammar.ir import RuleSet
 
 if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.direct import Writer
     from cython.cimports.constrained.frontends.json_schema.direct_text import TextReader, is_nameless
+    from cython.cimports.constrained.frontends.json_schema.shapes import Checked
 else:
     from constrained.frontends.json_schema.direct import Writer
     from constrained.frontends.json_schema.direct_text import TextReader, is_nameless
+    from constrained.frontends.json_schema.shapes import Checked
 
 MOST_WAYS = cython.declare(cython.int, 16)
 """Combinations of dialect, spelling and limits whose tables are kept."""
@@ -49,6 +52,7 @@ class Way:
     def __init__(self, dialect, limits, options: tuple, tables, texts: dict, most_texts: int, host):
         self.dialect = dialect
         self.old_ids = dialect.id_keyword == "id"
+        self.shapes = shapes_of(dialect)
         self.limits = limits
         self.options = options
         self.tables = tables
@@ -131,8 +135,11 @@ class Front:
         if len(way.texts) > way.most_texts:  # the emitter would forget them in the midst of a document
             way.texts.clear()
             way.tables.forget()
+        checked: Checked = Checked.__new__(Checked)
+        if not checked.begin(way.shapes, value, limits, seen < 0):
+            return None
         writer: Writer = Writer.__new__(Writer)
-        writer.take(way.tables, way.host, value, strict)
+        writer.take(way.tables, way.host, value, strict, way.shapes, checked)
         try:
             writer.run()
         except (NotPlain, NotEnforced, ConstrainedError, RecursionError):

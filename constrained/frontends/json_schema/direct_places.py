@@ -25,11 +25,13 @@ if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.direct_reading import REFERS, bits_of
     from cython.cimports.constrained.frontends.json_schema.direct_rules import Rules
     from cython.cimports.constrained.frontends.json_schema.same_values import same_values
+    from cython.cimports.constrained.frontends.json_schema.shapes import MAP, Checked, Shapes
 else:
     from constrained.frontends.json_schema.direct_nodes import mark, place_of, reference
     from constrained.frontends.json_schema.direct_reading import REFERS, bits_of
     from constrained.frontends.json_schema.direct_rules import Rules
     from constrained.frontends.json_schema.same_values import same_values
+    from constrained.frontends.json_schema.shapes import MAP, Checked, Shapes
 
 MOST_COMPARED = cython.declare(cython.Py_ssize_t, 200_000)
 """Values that are compared, for one document."""
@@ -39,15 +41,17 @@ LONGEST_CHAIN = cython.declare(cython.int, 100)
 
 @cython.cclass
 class Places(Rules):
-    """``document``: the schema of the whole document.
+    """``document``: the schema of the whole document. ``checked``: its places, of which all keywords have their shapes.
 
     ``known``: the expressions of schemas, by their identity. ``looks``: a list ``schema, expression, ...`` of those
     that look alike, by a hash of how they do. ``waiting``: ``(schema, pointer, name of its rule, union or None)``.
     """
 
     @cython.cfunc
-    def begin_places(self, document):
+    def begin_places(self, document, shapes: Shapes, checked: Checked):
         self.document = document
+        self.shapes = shapes
+        self.checked = checked
         self.known = {}
         self.looks = {}
         self.compared = 0
@@ -86,7 +90,8 @@ class Places(Rules):
         path: str = ref[1:]
         if "%" in path:
             path = unquote(path)
-        for part in ref[2:].split("/"):
+        parts: list = ref[2:].split("/")
+        for part in parts:
             step: str = part
             if "%" in step:
                 step = unquote(step)
@@ -100,6 +105,9 @@ class Places(Rules):
                 value = cython.cast(list, value)[int(step)]
             else:
                 raise NotPlain
+        # a definition of the root is one of the document's places; others are looked for
+        if not (len(parts) == 2 and self.shapes.of(parts[0]) == MAP) and not self.checked.holds(value, self.shapes):
+            raise NotPlain
         return value, path
 
     # ---- equal places --------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ cdef int* _about
 cdef list _NAMES
 cdef Py_ssize_t _place_of(void* name) noexcept
 cdef object _find_names()
+cdef Py_ssize_t known_place(object key) noexcept
 cdef int about(object key) except -1
 cdef int OBJECT, ARRAY, STRING, NUMBER, INTEGER, BOOLEAN, NULL, EVERY
 cdef int TYPE, SCALAR, MEMBERS, ITEMS, REFERS, RARE, VALUES, PATTERNS, COUNTS, INSIDE
@@ -19,7 +20,7 @@ cdef int bits_of(dict schema) except -1
 cdef int types_of(dict schema) except -1
 cdef object content_of(dict schema)
 cdef object _put(list found, tuple entry)
-cdef int structure_of(dict schema, int types, object max_repeat) except -2
+cdef int are_items_plain(dict schema, int types, object max_repeat) except -1
 cdef int are_counts(dict schema, object max_repeat) except -1
 cdef str combined_by(dict schema)
 cdef object said_texts(object schema, bint knows_const)

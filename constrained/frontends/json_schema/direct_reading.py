@@ -3,7 +3,7 @@
 
 ``bits_of`` tells what the keywords are about, ``types_of`` the types of the values. What a scalar says is its
 *content*, a tuple that equal ones share in every document of a dialect. Nothing here looks into members and items.
-What is wrong raises ``NotPlain``, or gives a value that means it is not plain.
+Keywords have their shapes (``shapes``).
 Cost: 0.05 us a keyword, 0.3 us a content.
 """
 
@@ -104,6 +104,14 @@ if cython.compiled:
 
 
 @cython.cfunc
+@cython.exceptval(check=False)
+def known_place(key) -> cython.Py_ssize_t:
+    """Where a name that texts are read with is in ``_objects``; -1: it is none, or another object."""
+    place: cython.Py_ssize_t = _place_of(cython.cast(cython.p_void, key))
+    return place if _objects[place] != cython.NULL else -1
+
+
+@cython.cfunc
 @cython.inline
 @cython.exceptval(-1, check=False)
 def about(key) -> cython.int:
@@ -135,19 +143,10 @@ def types_of(schema: dict) -> cython.int:
     bits: cython.int = 0
     said = schema.get("type")
     if type(said) is str:
-        found = _TYPES.get(said)
-        if found is None:
-            raise NotPlain
-        return cython.cast(cython.int, found)
+        return cython.cast(cython.int, _TYPES[said])
     if said is None:
-        if "type" in schema:
-            raise NotPlain
         return EVERY
-    if type(said) is not list or not said:
-        raise NotPlain
     for name in cython.cast(list, said):
-        if type(name) is not str or name not in _TYPES:
-            raise NotPlain
         bits |= cython.cast(cython.int, _TYPES[name])
     return bits
 
@@ -201,34 +200,18 @@ def _put(found: list, entry: tuple):
 
 
 @cython.cfunc
-@cython.exceptval(-2, check=False)
-def structure_of(schema: dict, types: cython.int, max_repeat) -> cython.int:
-    """-1 where the keywords of members and items have values that are not plain; else how few items there are."""
-    if types & OBJECT:
-        inside = schema.get("properties", max_repeat)
-        if inside is not max_repeat and type(inside) is not dict:
-            return -1
-        needed = schema.get("required", max_repeat)
-        if needed is not max_repeat and type(needed) is not list:
-            return -1
-        if needed is not max_repeat:
-            for one in cython.cast(list, needed):
-                if type(one) is not str:
-                    return -1
-    few: cython.int = 0
-    if types & ARRAY:
-        least = schema.get("minItems", 0)
-        most = schema.get("maxItems", 0)
-        if type(least) is not int or type(most) is not int:
-            return -1
-        if least < 0 or least > max_repeat or most < 0 or most > max_repeat:
-            return -1
-        if "maxItems" in schema and most < least:
-            return -1
-        if type(schema.get("items", True)) is list:
-            return -1
-        few = least
-    return few
+@cython.exceptval(-1, check=False)
+def are_items_plain(schema: dict, types: cython.int, max_repeat) -> cython.int:
+    """Whether what is said of items, if the values may be arrays, is plain."""
+    if not types & ARRAY:
+        return True
+    least = schema.get("minItems", 0)
+    most = schema.get("maxItems", 0)
+    if type(least) is not int or type(most) is not int or least > max_repeat or most > max_repeat:
+        return False
+    if "maxItems" in schema and most < least:
+        return False
+    return type(schema.get("items", True)) is not list
 
 
 @cython.cfunc
@@ -247,11 +230,11 @@ def are_counts(schema: dict, max_repeat) -> cython.int:
 
 @cython.cfunc
 def combined_by(schema: dict) -> str:
-    """The combinator that is all a schema says beside its types; None: there is more, or it has no branches."""
+    """The combinator that is all a schema says beside its types; None: there is more."""
     which: str = None
-    for key, value in schema.items():
+    for key in schema:
         if key == "anyOf" or key == "oneOf" or key == "allOf":
-            if which is not None or type(value) is not list or not value:
+            if which is not None:
                 return None
             which = key
         elif about(key) & ~TYPE:

@@ -1,5 +1,7 @@
 cimport cython
 
+from constrained.frontends.json_schema.shapes cimport Checked
+
 @cython.final
 cdef class Place:
     cdef readonly object schema
@@ -18,10 +20,10 @@ cdef class Document:
     cdef readonly frozenset mentioned
     cdef readonly bint plain
     cdef object root_scope
+    cdef Checked checked
     cpdef Place enter(self, Place place)
     cpdef Place follow(self, Place place, object ref, str keyword=*)
     cdef Place walk(self, str path, str pointer, object ref)
     cdef object scope(self)
 
-cdef str _escape(str part)
 cpdef bint is_index(str step)

@@ -18,6 +18,12 @@ except ImportError:
 
 from constrained.errors import SchemaError, echo
 from constrained.frontends.json_schema.dialects import find_dialect
+from constrained.frontends.json_schema.shapes import own_dialect
+
+if cython.compiled:
+    from cython.cimports.constrained.frontends.json_schema.shapes import Checked, below
+else:
+    from constrained.frontends.json_schema.shapes import Checked, below
 
 __all__ = ["Document", "Place", "is_index"]
 
@@ -41,12 +47,12 @@ class Place:
     @cython.ccall
     def child(self, key) -> Place:
         """A sub-schema; the caller knows that ``key`` holds one."""
-        return Place(self.schema[key], f"{self.pointer}/{_escape(str(key))}", self.scope, self.dialect)
+        return Place(self.schema[key], below(self.pointer, str(key)), self.scope, self.dialect)
 
     @cython.ccall
     def inner(self, key: str, name) -> Place:
         """A sub-schema two steps down: under a name or a number of ``key``."""
-        return Place(self.schema[key][name], f"{self.pointer}/{key}/{_escape(str(name))}", self.scope, self.dialect)
+        return Place(self.schema[key][name], below(f"{self.pointer}/{key}", str(name)), self.scope, self.dialect)
 
 
 @cython.final
@@ -55,10 +61,12 @@ class Document:
     """The root schema and how to follow references from it.
 
     ``plain``: its references are pointers. ``mentioned``: which rare keywords there are.
+    ``checked``: its places, whose keywords have the right shapes; None where that is known of every schema.
     """
 
-    def __init__(self, root, dialect, registry=None, *, nameless: bool = False):
+    def __init__(self, root, dialect, registry=None, checked: Checked = None, *, nameless: bool = False):
         """``nameless``: it is known that there are no names, and no rare keywords."""
+        self.checked = checked
         self.root = root
         self.dialect = dialect
         self.registry = registry
@@ -81,8 +89,11 @@ class Document:
         value = place.schema.get(place.dialect.id_keyword)
         if not isinstance(value, str) or (place.dialect.ref_alone and "$ref" in place.schema):
             return place
-        resource = _specification(place.dialect).create_resource(place.schema)
-        return Place(place.schema, place.pointer, place.scope.in_subresource(resource), place.dialect, True)
+        dialect = place.dialect
+        if isinstance(place.schema.get("$schema"), str):
+            dialect = own_dialect(place.schema, dialect, self.registry)
+        resource = _specification(dialect).create_resource(place.schema)
+        return Place(place.schema, place.pointer, place.scope.in_subresource(resource), dialect, True)
 
     @cython.ccall
     def follow(self, place: Place, ref, keyword: str = "$ref") -> Place:
@@ -110,6 +121,8 @@ class Document:
         if isinstance(found.contents, dict) and isinstance(found.contents.get("$schema"), str):
             dialect = find_dialect(None, found.contents, self.registry)
         where = ref[1:] if ref.startswith("#/") else f"{place.pointer}/{keyword}"
+        if self.checked is not None:
+            self.checked.reach(found.contents, dialect, where, self.registry)
         return Place(found.contents, where, found.resolver, dialect, True)
 
     @cython.cfunc
@@ -130,7 +143,11 @@ class Document:
             else:
                 raise SchemaError(f"the reference {echo(ref)} leads nowhere", pointer=pointer,
                                   hint="check the names on the way from the document's root")
-        return Place(value, unquote(path) if "%" in path else path, None, self.dialect)
+        if "%" in path:
+            path = unquote(path)
+        if self.checked is not None:
+            self.checked.reach(value, self.dialect, path, self.registry)
+        return Place(value, path, None, self.dialect)
 
     @cython.cfunc
     def scope(self):
@@ -166,9 +183,9 @@ def _survey(root, dialect):
     """Whether any reference could mean something else than a pointer from the root; which rare keywords there are.
 
     An id changes what a pointer begins at, but only for references inside of it (the root's own changes nothing), and
-    says that a ``$schema`` counts. Anchors matter where something refers to them.
+    says that a ``$schema`` of another dialect counts. Anchors matter where something refers to them.
     """
-    refers = elsewhere = ids = inner = drafts = False
+    elsewhere = ids = inner = drafts = False
     found: set = set()
     stack: list = [(root, False)]
     while stack:
@@ -184,23 +201,18 @@ def _survey(root, dialect):
                         found.add(name)
                         elsewhere = elsewhere or (name[0] == "$" and isinstance(entry, str))
                     elif name == "$ref":
-                        refers = True
                         inner = inner or inside
                         elsewhere = elsewhere or (isinstance(entry, str) and entry != "#" and entry[:2] != "#/")
                     elif name == "$schema":
-                        drafts = drafts or (value is not root and isinstance(entry, str))
+                        drafts = drafts or (value is not root and isinstance(entry, str) and (
+                            entry.rstrip("#") != dialect.uri))
             stack.extend([(item, inside) for item in value.values() if isinstance(item, (dict, list))])
         else:
             stack.extend([(item, inside) for item in value if isinstance(item, (dict, list))])
-    return elsewhere or inner or (refers and ids and drafts), frozenset(found)
+    return elsewhere or inner or (ids and drafts), frozenset(found)
 
 
 @cython.ccall
 def is_index(step: str) -> cython.bint:
     """Whether a step of a pointer is a place in a list."""
     return len(step) < 19 and step.isascii() and step.isdigit()
-
-
-@cython.cfunc
-def _escape(part: str) -> str:
-    return part.replace("~", "~0").replace("/", "~1") if "~" in part or "/" in part else part

@@ -1,6 +1,7 @@
 from typing import Any
 
 from constrained.frontends.json_schema.dialects import Dialect
+from constrained.frontends.json_schema.shapes import Checked
 
 class Place:
     schema: Any
@@ -18,7 +19,8 @@ class Document:
     registry: Any
     mentioned: frozenset[str]
     plain: bool
-    def __init__(self, root: Any, dialect: Dialect, registry: Any = None, *, nameless: bool = False) -> None: ...
+    def __init__(self, root: Any, dialect: Dialect, registry: Any = None, checked: Checked | None = None, *,
+                 nameless: bool = False) -> None: ...
     def root_place(self) -> Place: ...
     def enter(self, place: Place) -> Place: ...
     def follow(self, place: Place, ref: Any, keyword: str = "$ref") -> Place: ...

@@ -219,7 +219,7 @@ class Host:
     """What ``direct`` asks for, in a document."""
 
     def __init__(self, kind, writer: Writer, document, strict: bool):
-        self.document = Document(document, kind.dialect, nameless=True)
+        self.document = Document(document, kind.dialect, None, writer.checked, nameless=True)
         self.kind = kind
         self.strict = strict
         self.emitter = None

@@ -115,7 +115,7 @@ PLAIN: list[Any] = [
     {"properties": {"a": {"type": "string", "pattern": "^a+$", "maxLength": 9},
                     "b": {"type": "string", "format": "date"}, "c": {"type": "integer", "minimum": 3, "maximum": 40},
                     "d": {"type": ["string", "null"], "minLength": 2}, "e": {"minimum": 3}, "f": {"format": "date"}}},
-    {"properties": {"a": {"type": "string", "required": True, "items": 3, "properties": []}}},
+    {"properties": {"a": {"type": "string", "required": ["b"], "items": {"type": "null"}, "properties": {"b": {}}}}},
     {"anyOf": [{"type": "string"}, {"type": "null"}]}, {"oneOf": [{"type": "string"}, {"type": "number"}]},
     {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}, {"enum": [1, "a"]}]},
     {"oneOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string", "maxLength": 3}]},
