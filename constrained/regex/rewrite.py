@@ -31,7 +31,7 @@ from constrained.regex.syntax import (
 )
 from constrained.regex.width import Width, all_widths
 
-__all__ = ["has_assertions", "is_nothing", "looks_back", "search_form", "simplify"]
+__all__ = ["has_assertions", "is_any_text", "is_nothing", "looks_back", "search_form", "simplify"]
 
 _ONLY_AHEAD = frozenset((AnchorKind.END, AnchorKind.END_OR_LAST_NEWLINE, AnchorKind.LINE_END))
 
@@ -55,6 +55,12 @@ def looks_back(root: Node) -> bool:
 def is_nothing(node: Node) -> bool:
     """Whether ``node`` is the pattern that matches nothing, in its simplified form."""
     return isinstance(node, CharSet) and not node.ranges
+
+
+def is_any_text(node: Node) -> bool:
+    """Whether ``node`` is the pattern that matches every text, in its simplified form."""
+    return isinstance(node, Repeat) and node.minimum == 0 and node.maximum is None and (
+        isinstance(node.body, CharSet) and node.body.ranges == ANY)
 
 
 def _is_empty(node: Node) -> bool:

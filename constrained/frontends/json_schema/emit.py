@@ -390,6 +390,7 @@ class Emitter:
         closed: cython.bint = self.strict and not shape.said
         empty: cython.bint
         needed: cython.bint
+        several: cython.bint = False
         if len(shape.exists) > 0 and not closed:
             named = few_named(self, shape)
             if named is not None:
@@ -402,6 +403,7 @@ class Emitter:
         for said in shape.properties:
             name, expression = cython.cast(tuple, said)
             declared.append(name)
+            several = several or type(name) is not str
             known = empties.get(expression)
             empty = normaliser.looks_empty(expression, 3) if known is None else known
             needed = len(required) > 0 and name in required
@@ -411,7 +413,8 @@ class Emitter:
                 members.append(self.member(name, expression))
             elif needed:
                 return NOTHING
-        declared = all_names(declared)
+        if several:
+            declared = all_names(declared)
         # a name that is only required stands behind the declared ones, with what the cells say about it
         if len(standing) < len(required):
             for name in sorted(required - shape.declared().keys()):

@@ -227,14 +227,13 @@ class Host:
 
     def is_apart(self, pattern: str, names):
         """Whether the pattern is in none of some names. Raises for a wrong pattern."""
-        shape = StringShape.from_pattern(pattern, self.kind.limits)
-        return not any(map(shape.contains, names))
+        return not StringShape.from_pattern(pattern, self.kind.limits).any_of(names)
 
     def names(self, pattern: str, out: frozenset, others: bool):
         """The texts of the names but ``out`` in which a pattern is, then of ``others``, in which it is not, part by
         part."""
         shape = StringShape.from_pattern(pattern, self.kind.limits)
-        return [names.exclude_values(out if names is not shape else filter(shape.contains, out)).to_key_expr(
+        return [names.exclude_values(out if names is not shape or shape.any_of(out) else ()).to_key_expr(
             self.kind.policy, self.kind.limits) for names in (shape, *(shape.complement() if others else ()))]
 
     def slow(self, schema, pointer: str):

@@ -428,6 +428,15 @@ def difference(shape: ObjectShape, other: ObjectShape, algebra: Algebra, apart: 
 @cython.exceptval(-1, check=False)
 def _share(a: ObjectShape, b: ObjectShape, algebra: Algebra) -> cython.int:
     """Whether it is not plain that no object is in both."""
+    x: cython.int
+    if len(a.exists) == 0 and len(b.exists) == 0 and a.maximum is None and b.maximum is None and (
+            a.minimum == 0 and b.minimum == 0):  # then the members that must be decide
+        names = a.required | b.required
+        for name in sorted(names) if len(names) > 1 else names:
+            x = algebra.both(a.at(name), b.at(name))
+            if x == FALSE or algebra.has_none(x, 2):
+                return False
+        return True
     for both in meet(a, b, algebra):
         if not no_object(both, algebra, 3):
             return True
@@ -474,6 +483,7 @@ def _with_members(kept: list, name, wanted: cython.int, needed: cython.bint, alg
     there."""
     found: list = []
     shape: ObjectShape
+    both: ObjectShape
     required: frozenset
     properties: tuple
     value: cython.int
@@ -499,6 +509,8 @@ def _with_members(kept: list, name, wanted: cython.int, needed: cython.bint, alg
             elif value != known:
                 properties = tuple([(name, value) if said[0] == name else said for said in properties])
         both = _changed(shape, properties, required, ())
+        if shape.impossible == 0 and shape.maximum is None and len(shape.others) > 0:
+            both.impossible = 0  # nothing but that member could make it so
         if not both.is_impossible():
             found.append(both)
     return found

@@ -44,7 +44,7 @@ from constrained.regex.charset import complement as other_characters
 from constrained.regex.charset import of_text
 from constrained.regex.determinise import determinise
 from constrained.regex.dfa import Dfa, minimise
-from constrained.regex.rewrite import has_assertions, is_nothing
+from constrained.regex.rewrite import has_assertions, is_any_text, is_nothing
 from constrained.regex.subsets import PlainPattern, compiled_tree
 from constrained.regex.syntax import CharSet, Node
 from constrained.regex.syntax import Repeat as TreeRepeat
@@ -337,6 +337,13 @@ class StringShape:
             return False
         return text not in self.excluded and all(one.accepts(text, limits) for one in self.languages)
 
+    def any_of(self, texts: Iterable[str], limits: Limits = _DEFAULT_LIMITS) -> bool:
+        """Whether any of ``texts`` is a member. Raises as ``contains``."""
+        if len(self.languages) == 1 and self.minimum == 0 and self.maximum is None and not self.excluded:
+            accepts = self.languages[0].accepts
+            return any(accepts(joined_surrogates(text), limits) for text in texts)
+        return any(self.contains(text, limits) for text in texts)
+
     def kept_of(self, texts: tuple[str, ...]) -> tuple[str, ...]:
         """Which of the ``values`` of another shape are members. Raises as ``contains``."""
         if self.values is not None:
@@ -458,6 +465,8 @@ def _has_surrogate(text: str) -> bool:
 def _pattern_shape(pattern: str, limits: Limits) -> StringShape:
     language = pattern_language(pattern, limits)
     assert language.tree is not None
+    if is_any_text(language.tree):
+        return ANY_STRING
     ahead = lengths_ahead(language.tree)
     if ahead is None:
         return StringShape(languages=(language,))
