@@ -125,14 +125,20 @@ class Language:
     def dfa(self, limits: Limits) -> Dfa:
         """The automaton. Raises GrammarLimitError."""
         if self._dfa is None:
-            if self.tree is not None:
-                found = (determinise(self.tree, limits, self.name) if self._program is None
-                         else self._program.automaton(limits))
-            else:
+            if self.tree is None:
                 assert self._opposite is not None
-                found = automata.complement(self._opposite.widest(limits))
+                self._dfa = automata.complement(self._opposite.widest(limits))  # as small as that one is
+                return self._dfa
+            found = (determinise(self.tree, limits, self.name) if self._program is None
+                     else self._program.automaton(limits))
             self._dfa = minimise(found) if found.states * len(found.classes) <= _MINIMISED else found
         return self._dfa
+
+    def part(self, limits: Limits) -> tuple[Dfa, bool]:
+        """For ``dfa.intersection_of``: the automaton, or that of the opposite and ``True``. Raises GrammarLimitError."""
+        if self._dfa is None and self.tree is None and self._opposite is not None:
+            return self._opposite.widest(limits), True
+        return self.dfa(limits), False
 
     def widest(self, limits: Limits) -> Dfa:
         """An automaton of all of the language, and of more where ``more`` cannot be told apart."""
@@ -209,7 +215,7 @@ def _format_lengths(name: str) -> tuple[int, int | None]:
 @lru_cache(maxsize=1024)
 def _beside(one: Language, other: Language, limits: Limits) -> Language:
     """The strings of both; the names of cells are made of the same beginnings. Raises GrammarLimitError."""
-    return Language("both", None, automata.intersection(one.dfa(limits), other.dfa(limits), limits))
+    return Language("both", None, automata.intersection_of((one.part(limits), other.part(limits)), limits))
 
 
 def _common(languages: tuple[Language, ...], limits: Limits) -> Dfa:
