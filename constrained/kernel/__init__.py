@@ -14,7 +14,8 @@ __all__ = ["COMPILED_MODULES", "is_compiled", "uncompiled_modules"]
 
 _HERE = (
     "annexes", "arena", "automaton", "automaton_writer", "beside", "blocks", "bounded_digits", "byte_nodes",
-    "byte_trie", "carried", "choice_records", "class_trie", "counted_annex", "counted_products", "counted_records",
+    "byte_trie", "carried", "chains", "choice_records", "class_trie", "counted_annex", "counted_products",
+    "counted_records",
     "counted_walk", "dets", "dfa_tables", "digit_blocks", "distance", "exit_groups", "families", "far_counts",
     "follower", "found_tokens", "guard_holes", "guard_survey", "guard_tables", "hashing", "hole_regions", "holes",
     "images", "inlining", "int_rows", "item_choice", "joint_products", "key_annex", "lazy_positions", "literals",

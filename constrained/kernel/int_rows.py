@@ -1,12 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """Rows of ints, interned: equal rows have equal numbers, counted from 1.
 
-    data[width * i:]    row ``i``
-    slots               open addressing; 0: free
+    data[width * i:]    row ``i``; they are found through ``chains``
 
-What was interned last can be taken back: ``undo(n)`` leaves the rows below ``n``. That clears their slots only, which
-is right because rows enter the table in the order of their numbers, also when it grows: no older row lies behind a
-younger one it had to step over.
+What was interned last can be taken back: ``undo(n)`` leaves the rows below ``n``.
 
 Cost: 20-50 ns a row, ``4 * width + 8..16`` bytes.
 """
@@ -19,29 +16,30 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.chains import Chains
     from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.libc.stdlib import free
 else:
+    from constrained.kernel.chains import Chains
     from constrained.kernel.memory import grow_int
 
 
 @cython.final
 @cython.cclass
-class IntRows:
+class IntRows(Chains):
     """See the module docstring. ``row``: where the next row to intern is written."""
 
     if cython.compiled:
 
         def __dealloc__(self):
             free(self.data)
-            free(self.slots)
             free(self.row)
 
     else:
 
         def __new__(cls, *args):
-            self = object.__new__(cls)
-            self.data = self.slots = self.row = None
+            self = Chains.__new__(cls)
+            self.data = self.row = None
             return self
 
     def __init__(self, width: cython.int):
@@ -49,20 +47,17 @@ class IntRows:
         self.width = width
         self.n = 1
         self.cap = 16
-        self.size = 32
+        self.begin()
         self.data = grow_int(self.data, self.cap * width)
-        self.slots = grow_int(self.slots, self.size)
         self.row = grow_int(self.row, width)
-        if not (self.data and self.slots and self.row):
+        if not (self.data and self.row):
             raise MemoryError
         for i in range(width):
             self.data[i] = 0  # row 0: nothing
-        for i in range(self.size):
-            self.slots[i] = 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _slot(self, i: cython.int) -> cython.uint:
+    def hash_of(self, i: cython.int) -> cython.uint:
         """The hash of row ``i``, or of ``row`` where ``i`` is 0."""
         h: cython.uint = 0
         k: cython.int
@@ -72,25 +67,24 @@ class IntRows:
             if not cython.compiled:
                 h &= 0xFFFFFFFF
             h ^= h >> 15
-        return h & cython.cast(cython.uint, self.size - 1)
+        return h
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def intern(self) -> cython.int:
         """The number of ``row``."""
-        h: cython.uint = self._slot(0)
-        i: cython.int
+        b: cython.int = self.bucket(self.hash_of(0))
+        i: cython.int = self.head[b]
         k: cython.int
         at: cython.Py_ssize_t
-        while self.slots[h] != 0:
-            i = self.slots[h]
+        while i != 0:
             at = cython.cast(cython.Py_ssize_t, i) * self.width
             k = 0
             while k < self.width and self.data[at + k] == self.row[k]:
                 k += 1
             if k == self.width:
                 return i
-            h = (h + 1) & cython.cast(cython.uint, self.size - 1)
+            i = self.behind[i]
         if self.n >= self.cap:
             self.cap *= 2
             self.data = grow_int(self.data, cython.cast(cython.Py_ssize_t, self.cap) * self.width)
@@ -100,29 +94,9 @@ class IntRows:
         at = cython.cast(cython.Py_ssize_t, i) * self.width
         for k in range(self.width):
             self.data[at + k] = self.row[k]
-        self.slots[h] = i
         self.n += 1
-        if self.n * 2 > self.size:
-            self._enlarge()
+        self.link(i, b)
         return i
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _enlarge(self) -> cython.int:
-        i: cython.int
-        h: cython.uint
-        self.size *= 2
-        self.slots = grow_int(self.slots, self.size)
-        if not self.slots:
-            raise MemoryError
-        for i in range(self.size):
-            self.slots[i] = 0
-        for i in range(1, self.n):
-            h = self._slot(i)
-            while self.slots[h] != 0:
-                h = (h + 1) & cython.cast(cython.uint, self.size - 1)
-            self.slots[h] = i
-        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -143,13 +117,9 @@ class IntRows:
     @cython.exceptval(check=False)
     def undo(self, n: cython.int) -> cython.void:
         """Forget the rows from ``n`` on."""
-        h: cython.uint
         while self.n > n:
             self.n -= 1
-            h = self._slot(self.n)
-            while self.slots[h] != self.n:
-                h = (h + 1) & cython.cast(cython.uint, self.size - 1)
-            self.slots[h] = 0
+            self.unlink(self.n)
 
     def number(self, *values):
         """The number of a row; raises ``ValueError`` for one of another width."""
@@ -176,4 +146,4 @@ class IntRows:
 
     def memory(self):
         """Bytes held."""
-        return 4 * (self.cap * self.width + self.size)
+        return 4 * (self.cap * self.width + self.room + self.buckets)

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["number_key", "plain_text"]
+__all__ = ["LONG", "number_key", "plain_text"]
 
-_LONG = 1_000
-"""Zeros up to which a number is written out."""
+LONG = 64
+"""Characters up to which a number is written out."""
+
+_MANY_ZEROS = 1_000
 
 
 @lru_cache(maxsize=1024)
@@ -32,7 +34,7 @@ def number_key(text: bytes) -> tuple[bool, str, object]:
 def plain_text(key: tuple[bool, str, object]) -> bytes | None:
     """A number without an exponent and without needless zeros; None where that is long."""
     negative, digits, power = key
-    if not isinstance(power, int) or abs(power) > _LONG:
+    if not isinstance(power, int) or abs(power) > _MANY_ZEROS:
         return None
     if power >= 0:
         text = digits + "0" * power
@@ -40,4 +42,4 @@ def plain_text(key: tuple[bool, str, object]) -> bytes | None:
         text = f"{digits[:power]}.{digits[power:]}"
     else:
         text = "0." + "0" * (-power - len(digits)) + digits
-    return ("-" + text if negative else text).encode()
+    return ("-" + text if negative else text).encode() if len(text) + negative <= LONG else None

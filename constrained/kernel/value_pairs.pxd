@@ -9,6 +9,8 @@ cdef int GHOST
 cdef int BRACKET
 cdef int OF_NUMBER
 cdef int EXPONENT
+cdef int MANY_DIGITS
+cdef int MOST_DEAD
 
 @cython.final
 cdef class ValuePairs:
@@ -16,16 +18,22 @@ cdef class ValuePairs:
     cdef readonly TokenAutomaton exact
     cdef IntRows firsts
     cdef int* row_at
+    cdef int* free_at
     cdef int cap
     cdef int mark
     cdef int max_search
-    cdef public int searched
+    cdef readonly int searched
+    cdef int solid
+    cdef int frame
+    cdef dict dead
+    cdef set killers
     cdef int here
     cdef long long state
     cdef long long after(self, long long state, int byte) except -1
     cdef long long marked(self, long long state) except -1
     cdef long long distance(self, long long state) except -1
     cdef int first(self, long long state) except -1
+    cdef int _place(self, long long state) except -1
     cdef int _look(self, int node) except -1
     cdef object _fed(self, tuple pairs, bytes data)
     cdef Py_ssize_t _run(self, int reader, long long state, bytes data, Py_ssize_t i) except -1
@@ -34,6 +42,11 @@ cdef class ValuePairs:
     cdef object _with_marks(self, tuple pairs)
     cdef object _living(self, tuple pairs)
     cdef bint lives(self, int reader, long long state) except -1
+    cdef bint grows(self, int reader, long long state, int digits) except -1
+    cdef int _count_free(self, long long state, int most) except -1
+    cdef bint _has_way(self, int reader, long long state) except -1
+    cdef object _key(self, int reader, long long state)
+    cdef bint _has_seen(self, int reader, tuple values) except -1
     cdef bint leads_away(self, int row, bint unused) noexcept
     cdef object _ways(self, tuple here, int byte, int row)
     cdef bint _search(self, int reader, long long state) except -1

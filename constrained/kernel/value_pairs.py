@@ -14,6 +14,9 @@ Data
     nothing to watch, ``GHOST`` stands for one that came to grief.
 
     row_at[node]    of each node of exact the row of ``firsts`` that says what it can read, 0: not looked at yet
+    free_at[node]   how many digits can follow it, whatever they are: at least so many, or -1 - n: n and no more
+    dead            places in an item, (state of exact, lexeme, nodes), from which every way ends in one of a few
+                    values: those; as long as all are seen there is no way on. Nodes from ``solid`` on may be taken back
     firsts          rows of nine ints: bits of the bytes, a mark standing for both brackets; whether a mark can follow
 
 Cost: a byte of one pair 0.1-0.3 us; a search 1 us a state that it meets.
@@ -35,7 +38,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.memory import grow_int, zero_ints
     from cython.cimports.constrained.kernel.token_automaton import TokenAutomaton, bases_of
     from cython.cimports.constrained.kernel.value_reader import ValueReader
-    from cython.cimports.constrained.kernel.value_states import NUMBER
+    from cython.cimports.constrained.kernel.value_states import DISTINCT, FLAGS, IS_ZERO, NUMBER, SEEN
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.distance import minimum
@@ -43,11 +46,13 @@ else:
     from constrained.kernel.memory import grow_int, zero_ints
     from constrained.kernel.token_automaton import TokenAutomaton, bases_of
     from constrained.kernel.value_reader import ValueReader
-    from constrained.kernel.value_states import NUMBER
+    from constrained.kernel.value_states import DISTINCT, FLAGS, IS_ZERO, NUMBER, SEEN
 
 GHOST = cython.declare(cython.int, -1)
 BRACKET = cython.declare(cython.int, 1 << 27)  # of the third and the fourth word of 256 bits: "[" and "{"
 OF_NUMBER = cython.declare(cython.int, 0x03FF6800)  # of the second one: digits, point and signs
+MANY_DIGITS = cython.declare(cython.int, 10)  # 10 ** 10 numbers are more than there are nodes for values
+MOST_DEAD = cython.declare(cython.int, 4_000)
 EXPONENT = cython.declare(cython.int, 1 << 5)  # of the third and the fourth one: "E" and "e"
 
 
@@ -58,18 +63,19 @@ class SearchLimitReached(Exception):
 @cython.final
 @cython.cclass
 class ValuePairs:
-    """See the module docstring. ``searched``: states met since the caller set it to 0."""
+    """See the module docstring. ``searched``: states met since ``begin``."""
 
     if cython.compiled:
 
         def __dealloc__(self):
             free(self.row_at)
+            free(self.free_at)
 
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
-            self.row_at = None
+            self.row_at = self.free_at = None
             self.cap = 0
             return self
 
@@ -79,8 +85,15 @@ class ValuePairs:
         self.exact = exact
         self.mark = mark
         self.max_search = max_search
-        self.searched = 0
         self.firsts = IntRows(9)
+        self.dead = {}
+        self.killers = set()
+        self.begin()
+
+    def begin(self):
+        """A step or a mask begins, and all that was tried before is taken back."""
+        self.searched = 0
+        self.solid = self.reader.trie.n
 
     # ---- exact -------------------------------------------------------------------------------------------
 
@@ -136,17 +149,26 @@ class ValuePairs:
     @cython.exceptval(-1, check=False)
     def first(self, state: cython.longlong) -> cython.int:
         """The row of ``firsts`` for a state of exact."""
+        node: cython.int = self._place(state)
+        if self.row_at[node] == 0:
+            self.row_at[node] = self._look(node)
+        return self.row_at[node]
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _place(self, state: cython.longlong) -> cython.int:
+        """The node of a state, with room for what is known of it."""
         node: cython.int = self.exact.node_of(state)
         old: cython.int = self.cap
         if node >= old:
             self.cap = 2 * node + 64
             self.row_at = grow_int(self.row_at, self.cap)
-            if not self.row_at:
+            self.free_at = grow_int(self.free_at, self.cap)
+            if not (self.row_at and self.free_at):
                 raise MemoryError
             zero_ints(self.row_at, old, self.cap - old)
-        if self.row_at[node] == 0:
-            self.row_at[node] = self._look(node)
-        return self.row_at[node]
+            zero_ints(self.free_at, old, self.cap - old)
+        return node
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -182,6 +204,58 @@ class ValuePairs:
                 one._recover()
                 raise
         return self.firsts.intern()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def grows(self, reader: cython.int, state: cython.longlong, digits: cython.int) -> cython.bint:
+        """Whether a number is being read that any ``digits`` digits can follow, all with the same effect on exact.
+
+        Behind each of them the same end makes another number, unless it is zero whatever the exponent: more than were
+        ever seen if ``digits`` is ``MANY_DIGITS`` or more.
+        """
+        word: cython.int = self.reader.states.get(reader, 1)
+        node: cython.int
+        known: cython.int
+        if word & 15 != NUMBER or word >> 4 & IS_ZERO:
+            return False
+        node = self._place(state)
+        if self.free_at[node] >= 0 and self.free_at[node] < digits:
+            self._count_free(state, 2 * digits)
+        known = self.free_at[node]
+        return (known if known >= 0 else -1 - known) >= digits
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _count_free(self, state: cython.longlong, most: cython.int) -> cython.int:
+        """Find how many digits can follow, of each state on the way."""
+        digit: cython.int
+        count: cython.int = 0
+        i: cython.int
+        node: cython.int
+        after: cython.longlong
+        way: list = [self._place(state)]
+        ends: cython.bint = False
+        while count < most:
+            after = self.after(state, 0x30)
+            for digit in range(0x31, 0x3A):
+                if after != 0 and self.after(state, digit) != after:
+                    after = 0
+            if after == 0:
+                ends = True
+                break
+            if after == state:
+                count = most
+                break
+            count += 1
+            state = after
+            way.append(self._place(state))
+        for i in range(len(way)):
+            node = way[i]
+            if ends:
+                self.free_at[node] = i - count - 1
+            elif self.free_at[node] >= 0 and self.free_at[node] < count - i:
+                self.free_at[node] = count - i
+        return 0
 
     def first_bytes(self, state: cython.longlong):
         """The bytes that exact can read, as an int of 256 bits; a mark stands for both brackets."""
@@ -315,14 +389,50 @@ class ValuePairs:
     def lives(self, reader: cython.int, state: cython.longlong) -> cython.bint:
         """Whether the unfinished items of a reader can be completed as new ones. Raises ``SearchLimitReached``."""
         found: cython.bint
-        if reader == 0 or self.reader.look_at(reader) or self.leads_away(self.first(state), False):
+        if reader == 0 or self._has_way(reader, state):
             return True
+        key = self._key(reader, state)
+        if key is not None and key in self.dead and self._has_seen(reader, self.dead[key]):
+            return False
         before = self.reader.mark()
         try:
+            self.killers = set()
+            self.frame = self.reader.states.get(reader, 0)
             found = self._search(reader, state)
         finally:
             self.reader.undo(before)
+        if not found and key is not None and max(self.killers, default=0) < self.solid:
+            if len(self.dead) >= MOST_DEAD:
+                self.dead.clear()
+            self.dead[key] = tuple(self.killers)
         return found
+
+    @cython.cfunc
+    def _key(self, reader: cython.int, state: cython.longlong):
+        """What ``dead`` knows a place by: it is in an item of one array only, and its nodes will stay; else None."""
+        flags: cython.int = self.reader.frames.get(self.reader.states.get(reader, 0), FLAGS)
+        here: cython.int = -self.reader.states.get(reader, 2)
+        begun: cython.int = -self.reader.states.get(reader, 3)
+        if flags != DISTINCT or self.reader.states.get(reader, 4) != 1 or here >= self.solid or begun >= self.solid:
+            return None
+        return state, self.reader.states.get(reader, 1), here, begun
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _has_seen(self, reader: cython.int, values: tuple) -> cython.bint:
+        seen: cython.int = self.reader.frames.get(self.reader.states.get(reader, 0), SEEN)
+        value: cython.int
+        for value in values:
+            if not self.reader.trie.contains(seen, value):
+                return False
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _has_way(self, reader: cython.int, state: cython.longlong) -> cython.bint:
+        """Whether there is a way on that can be seen at once."""
+        return (self.grows(reader, state, MANY_DIGITS) or self.reader.look_at(reader)
+                or self.leads_away(self.first(state), False))
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -383,7 +493,7 @@ class ValuePairs:
                     for pair in self._ways(here, byte, row):
                         if pair[0] == GHOST or pair in met:
                             continue
-                        if pair[0] == 0 or self.reader.look_at(pair[0]) or self.leads_away(self.first(pair[1]), False):
+                        if pair[0] == 0 or self._has_way(pair[0], pair[1]):
                             return True
                         met.add(pair)
                         far = self.distance(pair[1])
@@ -407,11 +517,13 @@ class ValuePairs:
         if state == 0:
             return ()
         reader = self.reader.one(here[0], byte)
+        if reader < 0 and self.reader.frame == self.frame:
+            self.killers.add(self.reader.killer)
         return ((reader, state),)
 
     def memory(self):
         """Bytes held, but for the reader and exact."""
-        return 4 * self.cap + self.firsts.memory()
+        return 8 * self.cap + self.firsts.memory()
 
 
 def in_order(found: dict):

@@ -300,6 +300,8 @@ class ValueReader(ValueSteps):
         """An exponent can make any number of any digits, so while one may follow nothing is out of the question."""
         c: cython.int
         label: cython.int
+        count: cython.int
+        n: cython.int
         some: cython.bint = False
         digits: bytes
         if not self.trie.contains(held, begun):
@@ -324,7 +326,6 @@ class ValueReader(ValueSteps):
             return True
         self._bit(0x65)
         self._bit(0x45)
-        digits = self._digits()
         if self.trie.contains(held, node):
             c = self.trie.first[node]
             while c != 0:
@@ -335,10 +336,21 @@ class ValueReader(ValueSteps):
                     else:
                         self._bit(label)
                 c = self.trie.sibling[c]
-        if digits == b"-":
+        count = self.trie._labels(begun, node, 0)
+        if count == 1 and self.trie.path[0] == 0x2D:
             if self.trie.contains(held, self.trie.find_text(begun, b"0")):
                 self._bit(0x30)
             return True
+        n = self._plain_length(count)
+        if n >= 0:
+            if n == 0:
+                node = self.trie.find_text(begun, b"0")
+            elif n < count:
+                node = self.trie.find(self._above(node, count - n), END)
+            if n < count and self.trie.contains(held, node):
+                self._equal_so_far()
+            return True
+        digits = self._digits()
         if digits[:1] == b"0" and digits[1:2].isdigit() or digits[:2] == b"-0" and digits[2:3].isdigit():
             self._any_number()  # no JSON
             return True

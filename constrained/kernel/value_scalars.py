@@ -35,9 +35,9 @@ else:
     )
     from constrained.kernel.value_trie import END, HUGE, VALUES
 
-from constrained.kernel.plain_numbers import number_key, plain_text
+from constrained.kernel.plain_numbers import LONG, number_key, plain_text
 
-LONG_NUMBER = 1000
+MOST_PLAIN = cython.declare(cython.int, LONG)
 _SHORT = {0x22: 0x22, 0x5C: 0x5C, 0x2F: 0x2F, 0x62: 8, 0x66: 12, 0x6E: 10, 0x72: 13, 0x74: 9}
 
 
@@ -140,6 +140,7 @@ class ValueScalars(ValueStates):
                 if self._flags() & (OBJECT | DISTINCT) == DISTINCT:
                     zero = self.trie.find_text(VALUES, b"0")
                     if self.trie.contains(self.frames.get(self.frame, SEEN), zero):
+                        self.killer = zero
                         return -1  # whatever the exponent is
                 for i in range(self.levels):
                     self.here[i] = self.trie.child(self.begun[i], 0x30)
@@ -165,6 +166,42 @@ class ValueScalars(ValueStates):
 
     @cython.final
     @cython.cfunc
+    @cython.exceptval(-2, check=False)
+    def _plain_length(self, count: cython.int) -> cython.int:
+        """How much of a number without exponent, whose ``count`` bytes are in ``trie.path``, is its plain form; 0 if it
+        is zero but not written "0", -1 if its plain form is long, or stands elsewhere."""
+        path: cython.p_int = self.trie.path
+        i: cython.int = 0
+        n: cython.int = count
+        point: cython.bint = False
+        while i < count and (path[i] == 0x30 or path[i] == 0x2D or path[i] == 0x2E):
+            i += 1
+        if i == count:
+            return 1 if count == 1 and path[0] == 0x30 else 0
+        i = 1 if path[0] == 0x2D else 0
+        if path[i] == 0x30 and i + 1 < count and 0x30 <= path[i + 1] <= 0x39:
+            return -1
+        while i < count and not point:
+            point = path[i] == 0x2E
+            i += 1
+        if point:
+            while path[n - 1] == 0x30:
+                n -= 1
+            if path[n - 1] == 0x2E:
+                n -= 1
+        return n if n <= MOST_PLAIN else -1
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _above(self, node: cython.int, steps: cython.int) -> cython.int:
+        while steps > 0:
+            node = self.trie.parent[node]
+            steps -= 1
+        return node
+
+    @cython.final
+    @cython.cfunc
     def _digits(self):
         """The number as it was written so far."""
         count: cython.int = self.trie._labels(self.begun[0], self.here[0], 0)
@@ -176,10 +213,19 @@ class ValueScalars(ValueStates):
     def _end_number(self) -> cython.int:
         """Every level goes to where the value ends, however it was written."""
         i: cython.int
-        digits: bytes = self._digits()
-        if self.aux & IS_ZERO == 0 and self.aux & HAS_EXPONENT == 0 and not has_spare(digits):
-            return self._all_to(END)
-        key = number_key(b"0" if self.aux & IS_ZERO else digits)
+        count: cython.int = 0
+        n: cython.int = 0
+        if self.aux & IS_ZERO == 0:
+            count = self.trie._labels(self.begun[0], self.here[0], 0)
+            n = self._plain_length(count) if self.aux & HAS_EXPONENT == 0 else -1
+        if n >= 0:
+            for i in range(self.levels):
+                if n == 0:
+                    self.here[i] = self.trie.text(self.begun[i], b"0")
+                else:
+                    self.here[i] = self.trie.child(self._above(self.here[i], count - n), END)
+            return 0
+        key = number_key(self._digits())
         plain = plain_text(key)
         for i in range(self.levels):
             if plain is None:
@@ -208,7 +254,7 @@ def _digit(byte: cython.int) -> cython.int:
 @cython.exceptval(check=False)
 def has_spare(digits: bytes) -> cython.bint:
     """Whether a number without an exponent is not in its plain form, or may not be."""
-    if len(digits) > LONG_NUMBER:
+    if len(digits) > LONG:
         return True
     if digits[:2] == b"-0" and len(digits) == 2:
         return True

@@ -44,6 +44,7 @@ cdef class ValueStates:
     cdef int levels
     cdef int cap
     cdef int looked
+    cdef int killer
     cdef int* here
     cdef int* begun
     cdef int* held

@@ -14,7 +14,8 @@ Data
     The state in hand is in attributes: ``frame``, ``kind`` (the lexeme), ``aux``, ``here[:levels]`` and, in a number,
     where it began, ``begun[:levels]``; ``_unpack`` and ``_pack`` lead there and back.
 
-``used`` has bits for the bytes that were in any string so far.
+``used`` has bits for the bytes that were in any string so far. ``killer``: the value that came again, of those that the
+array in hand has seen; 0: it was a name.
 Cost: 50-100 ns to pack a state; 20-150 bytes a byte that was not read before.
 """
 
@@ -88,7 +89,7 @@ class ValueStates:
         def __new__(cls, *args):
             self = object.__new__(cls)
             self.here = self.begun = self.held = self.bits = self.used = None
-            self.cap = self.looked = 0
+            self.cap = self.looked = self.killer = 0
             return self
 
     def __init__(self):

@@ -249,6 +249,7 @@ class ValueSteps(ValueScalars):
         if flags & OBJECT == 0:
             seen = self.frames.get(self.frame, SEEN)
             if self.trie.contains(seen, self.here[self.levels]):
+                self.killer = self.here[self.levels]
                 return -1
             seen = self.trie.add(seen, self.here[self.levels])
             self.frames.load(self.frame)
@@ -284,6 +285,7 @@ class ValueSteps(ValueScalars):
         name = self.here[self.levels]
         if flags & DISTINCT:
             if self.trie.contains(seen, name):
+                self.killer = 0
                 return -1
             seen = self.trie.add(seen, name)
         elif flags & NEEDED:

@@ -1,5 +1,6 @@
 cimport cython
 
+from constrained.kernel.chains cimport Chains
 from constrained.kernel.int_rows cimport IntRows
 from constrained.kernel.memory cimport grow_int
 
@@ -12,13 +13,13 @@ cdef int FIRST_FREE
 cdef int END
 cdef int HUGE
 cdef int NAMED
+cdef unsigned int _hash(int parent, int label) noexcept
 
 @cython.final
-cdef class ValueTrie:
+cdef class ValueTrie(Chains):
     cdef IntRows sets
     cdef int n
     cdef int cap
-    cdef int size
     cdef int path_cap
     cdef int found_cap
     cdef int n_found
@@ -26,14 +27,12 @@ cdef class ValueTrie:
     cdef int* label
     cdef int* first
     cdef int* sibling
-    cdef int* slots
     cdef int* path
     cdef int* found
-    cdef unsigned int _slot(self, int parent, int label) noexcept
+    cdef int _bucket(self, int parent, int label) noexcept
     cdef int _new(self, int parent, int label) except -1
     cdef int find(self, int parent, int label) noexcept
     cdef int child(self, int parent, int label) except -1
-    cdef int _enlarge(self) except -1
     cdef void _undo_nodes(self, int n) noexcept
     cdef int _labels(self, int top, int node, int at) except -1
     cdef int find_below(self, int place, int value) except -1

@@ -8,7 +8,7 @@ Idea
     each byte, and whether it begins a value of a set is one look into the set: a set holds the whole paths.
 
 Nodes
-    parent[n], label[n]     what leads to a node; the pair is interned (``slots``)
+    parent[n], label[n]     what leads to a node; the pair is interned (``chains``)
     first[n], sibling[n]    its children by bytes, for asking what may come next
 
     Labels: 0..255 bytes, END behind a string's or number's last, HUGE for numbers whose plain text is long,
@@ -36,10 +36,12 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.chains import Chains
     from cython.cimports.constrained.kernel.int_rows import IntRows
     from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.libc.stdlib import free
 else:
+    from constrained.kernel.chains import Chains
     from constrained.kernel.int_rows import IntRows
     from constrained.kernel.memory import grow_int
 
@@ -56,7 +58,7 @@ NAMED = cython.declare(cython.int, 512)
 
 @cython.final
 @cython.cclass
-class ValueTrie:
+class ValueTrie(Chains):
     """See the module docstring."""
 
     if cython.compiled:
@@ -66,27 +68,21 @@ class ValueTrie:
             free(self.label)
             free(self.first)
             free(self.sibling)
-            free(self.slots)
             free(self.path)
             free(self.found)
 
     else:
 
         def __new__(cls, *args):
-            self = object.__new__(cls)
-            self.parent = self.label = self.first = self.sibling = self.slots = self.path = self.found = None
+            self = Chains.__new__(cls)
+            self.parent = self.label = self.first = self.sibling = self.path = self.found = None
             self.n = self.cap = self.path_cap = self.found_cap = self.n_found = 0
             return self
 
     def __init__(self):
         i: cython.int
         self.sets = IntRows(17)
-        self.size = 64
-        self.slots = grow_int(self.slots, self.size)
-        if not self.slots:
-            raise MemoryError
-        for i in range(self.size):
-            self.slots[i] = 0
+        self.begin()
         self.n = 0
         for i in range(FIRST_FREE):
             self._new(0, 0)
@@ -95,13 +91,14 @@ class ValueTrie:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _slot(self, parent: cython.int, label: cython.int) -> cython.uint:
-        h: cython.uint = cython.cast(cython.uint, parent) * 1640531527
-        h ^= cython.cast(cython.uint, label) * 1540483477
-        if not cython.compiled:
-            h &= 0xFFFFFFFF
-        h ^= h >> 15
-        return h & cython.cast(cython.uint, self.size - 1)
+    def _bucket(self, parent: cython.int, label: cython.int) -> cython.int:
+        return self.bucket(_hash(parent, label))
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def hash_of(self, i: cython.int) -> cython.uint:
+        """The hash of node ``i``."""
+        return _hash(self.parent[i], self.label[i])
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -126,63 +123,37 @@ class ValueTrie:
     @cython.exceptval(check=False)
     def find(self, parent: cython.int, label: cython.int) -> cython.int:
         """The child, 0 if there is none."""
-        h: cython.uint = self._slot(parent, label)
-        i: cython.int = self.slots[h]
+        i: cython.int = self.head[self._bucket(parent, label)]
         while i != 0 and not (self.parent[i] == parent and self.label[i] == label):
-            h = (h + 1) & cython.cast(cython.uint, self.size - 1)
-            i = self.slots[h]
+            i = self.behind[i]
         return i
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def child(self, parent: cython.int, label: cython.int) -> cython.int:
         """The child, made if there is none."""
-        h: cython.uint = self._slot(parent, label)
-        i: cython.int = self.slots[h]
+        b: cython.int = self._bucket(parent, label)
+        i: cython.int = self.head[b]
         while i != 0 and not (self.parent[i] == parent and self.label[i] == label):
-            h = (h + 1) & cython.cast(cython.uint, self.size - 1)
-            i = self.slots[h]
+            i = self.behind[i]
         if i == 0:
             i = self._new(parent, label)
-            self.slots[h] = i
             if label < NAMED:
                 self.sibling[i] = self.first[parent]
                 self.first[parent] = i
-            if self.n * 2 > self.size:
-                self._enlarge()
+            self.link(i, b)
         return i
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _enlarge(self) -> cython.int:
-        i: cython.int
-        h: cython.uint
-        self.size *= 2
-        self.slots = grow_int(self.slots, self.size)
-        if not self.slots:
-            raise MemoryError
-        for i in range(self.size):
-            self.slots[i] = 0
-        for i in range(FIRST_FREE, self.n):
-            h = self._slot(self.parent[i], self.label[i])
-            while self.slots[h] != 0:
-                h = (h + 1) & cython.cast(cython.uint, self.size - 1)
-            self.slots[h] = i
-        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _undo_nodes(self, n: cython.int) -> cython.void:
-        """Forget the nodes from ``n`` on, the youngest first: each is the first of its parent's children."""
+        """Forget the nodes from ``n`` on, the youngest first: each is the first of its parent's children, and of its
+        chain."""
         i: cython.int
-        h: cython.uint
         while self.n > n:
             self.n -= 1
             i = self.n
-            h = self._slot(self.parent[i], self.label[i])
-            while self.slots[h] != i:
-                h = (h + 1) & cython.cast(cython.uint, self.size - 1)
-            self.slots[h] = 0
+            self.unlink(i)
             if self.label[i] < NAMED:
                 self.first[self.parent[i]] = self.sibling[i]
 
@@ -410,7 +381,7 @@ class ValueTrie:
 
     def memory(self):
         """Bytes held."""
-        return 16 * self.cap + 4 * self.size + self.sets.memory()
+        return 16 * self.cap + 4 * (self.room + self.buckets) + self.sets.memory()
 
     # ---- for tests -----------------------------------------------------------------------------------
 
@@ -445,3 +416,13 @@ class ValueTrie:
     def take_back(self, nodes: cython.int, sets: cython.int):
         """``undo``."""
         self.undo(nodes, sets)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _hash(parent: cython.int, label: cython.int) -> cython.uint:
+    h: cython.uint = cython.cast(cython.uint, parent) * 1640531527
+    h ^= cython.cast(cython.uint, label) * 1540483477
+    if not cython.compiled:
+        h &= 0xFFFFFFFF
+    return h ^ h >> 15

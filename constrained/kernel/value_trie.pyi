@@ -1,5 +1,7 @@
 from collections.abc import Iterable
 
+from constrained.kernel.chains import Chains
+
 VALUES: int
 MEMBERS: int
 OBJECTS: int
@@ -8,7 +10,7 @@ END: int
 HUGE: int
 NAMED: int
 
-class ValueTrie:
+class ValueTrie(Chains):
     def __init__(self) -> None: ...
     def node(self, place: int, labels: Iterable[int]) -> int: ...
     def children(self, place: int) -> list[int]: ...

@@ -13,6 +13,7 @@ cdef int MANY
 cdef class Closing:
     cdef TokenTrie trie
     cdef int* below
+    cdef int digits
 
 @cython.final
 cdef class ValueWalk:

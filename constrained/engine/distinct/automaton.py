@@ -12,7 +12,7 @@ Idea
 Data
     A handle is ``epoch << 32 | index`` into the table of states, 0 is dead, as for ``TokenAutomaton``; both automata
     begin new epochs together with this one. exact's vocabulary is the 256 bytes, the mark, and the tokens that the
-    grammar names. Steps and masks are remembered up to a bound; states stay for the epoch, 40 bytes each.
+    grammar names. The last steps and masks are remembered; states stay for the epoch, 40 bytes each.
 
 Cost: a first step 5-10 us, a first mask as ``masks`` says, known ones a look-up and a copy.
 """
@@ -20,8 +20,9 @@ Cost: a first step 5-10 us, a first mask as ``masks`` says, known ones a look-up
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -37,15 +38,32 @@ from constrained.kernel.value_reader import ValueReader
 __all__ = ["DistinctAutomaton"]
 
 KEPT = 4_000
-"""Steps, and masks, that are remembered before all are forgotten."""
+"""Steps, and masks, that are remembered: the last ones."""
 
 _PLACE = 44
 """Bits of a handle below those of the epoch (``kernel.token_automaton``); rows of ints hold them in two halves."""
 
 _NODE = 24
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
 Packed = tuple[ValueReader, list[tuple[int, list[int]]], int]
 """What the readers have seen, relaxed's state and the pairs as ints, and how many there should be."""
+
+
+class Recent(dict[Key, Value]):
+    """What was kept last; for each new one the oldest goes, because to forget all at once would hold up a step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.order: deque[Key] = deque()
+
+    def keep(self, key: Key, value: Value) -> Value | None:
+        """Remember ``value``, which was not known; returns the one that goes."""
+        self.order.append(key)
+        self[key] = value
+        return self.pop(self.order.popleft()) if len(self.order) > KEPT else None
 
 
 class DistinctAutomaton:
@@ -81,8 +99,9 @@ class DistinctAutomaton:
         self.masks = Masks(self.steps, self.ends, self.texts, self.named)
         self.pairs = IntRows(4)  # the pairs before, reader's state, exact's place: a set of pairs is a chain
         self.states = IntRows(3)  # relaxed's place, the pairs
-        self.taken: dict[tuple[int, int], int] = {}
-        self.banned: dict[int, Mask] = {}
+        self.taken: Recent[tuple[int, int], int] = Recent()
+        self.banned: Recent[int, Mask] = Recent()
+        self.changed = 0  # words in them
         self.upper = self.exact.start() >> _PLACE << _PLACE
         self.begin = self._handle(self.relaxed.start(), ((0, self.exact.start()),))
 
@@ -165,9 +184,7 @@ class DistinctAutomaton:
             if not after:
                 return 0
             after = self._after(after, lambda: self._by_token(pairs, token))
-            if len(self.taken) >= KEPT:
-                self.taken.clear()
-            self.taken[handle, token] = after
+            self.taken.keep((handle, token), after)
             return after
 
     def _by_token(self, pairs: Pairs, token: int) -> Pairs:
@@ -181,7 +198,7 @@ class DistinctAutomaton:
 
     def _after(self, row: int, find: Callable[[], Pairs]) -> int:
         """The state of ``row`` and the pairs that are found; where there are none, nothing is left behind."""
-        self.steps.searched = 0
+        self.steps.begin()
         marked = self.reader.mark()
         handle = 0
         try:
@@ -236,9 +253,8 @@ class DistinctAutomaton:
     def _mask(self, handle: int, bits: Any, index: int) -> Mask:
         """What relaxed's mask, which is left in row ``index`` of ``bits``, is to be changed by."""
         found = self.masks.find(*self._of(handle), bits, index)
-        if len(self.banned) >= KEPT:
-            self.banned.clear()
-        self.banned[handle] = found
+        gone = self.banned.keep(handle, found)
+        self.changed += len(found[2]) - (len(gone[2]) if gone else 0)
         return found
 
     def _known(self, handle: int) -> Mask:
@@ -286,7 +302,7 @@ class DistinctAutomaton:
     def memory(self) -> int:
         """Bytes held, about."""
         own = self.pairs.memory() + self.states.memory() + self.steps.memory() + 250 * len(self.taken)
-        own += sum(400 + 8 * len(places) for _, _, places, _ in self.banned.values())
+        own += 400 * len(self.banned) + 8 * self.changed
         return self.relaxed.memory() + self.exact.memory() + self.reader.memory() + own
 
     def counts(self) -> tuple[int, int, int, int, int]:

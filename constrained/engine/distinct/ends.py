@@ -60,7 +60,7 @@ class Ends:
         """Bytes that must follow, at most ``most``: as long as one only has a way on, and the end cannot come."""
         out = bytearray()
         marked = self.reader.mark()
-        self.steps.searched = 0
+        self.steps.begin()
         try:
             while len(out) < most and pairs and not self.complete(pairs) and not self._reads_names(pairs):
                 ways = []
@@ -100,7 +100,7 @@ class Ends:
         the readers remember a few, and distances count ``EAGER`` times (Pohl 1970), so that a way that has found its
         new items is followed to the end.
         """
-        self.steps.searched = 0
+        self.steps.begin()
         try:
             return self._search(start, most, False, SOON)
         except SearchLimitReached:
@@ -108,7 +108,7 @@ class Ends:
         short = self._descended(start)
         if short is not None and len(short) == self.relaxed.distance(start[0]):
             return short[:most]
-        self.steps.searched = 0
+        self.steps.begin()
         try:
             found = self._search(start, most, False, QUICK, FAR if short is None else len(short))
             return short[:most] if found is None and short is not None else found
@@ -116,7 +116,7 @@ class Ends:
             if short is not None:
                 return short[:most]
         for eager, budget in ((True, self.max_search), (False, self.max_search)):
-            self.steps.searched = 0
+            self.steps.begin()
             try:
                 found = self._search(start, most, eager, budget)
             except SearchLimitReached:
@@ -175,7 +175,7 @@ class Ends:
     def _descended(self, start: State) -> bytes | None:
         """``_descend``, or None where it finds no end, or not within ``max_search`` steps."""
         marked = self.reader.mark()
-        self.steps.searched = 0
+        self.steps.begin()
         try:
             return self._descend(start)
         except SearchLimitReached:

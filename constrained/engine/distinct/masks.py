@@ -47,7 +47,7 @@ class Masks:
 
     def find(self, row: int, pairs: Pairs, bits: Any, index: int) -> Mask:
         """The mask of a state of relaxed and pairs; that of relaxed is left in row ``index`` of ``bits`` (int32)."""
-        self.steps.searched = 0
+        self.steps.begin()
         count = self.relaxed.fill(row, bits, index)
         allowed = bits[index].view(np.uint32)
         watched = any(reader for reader, _ in pairs) or len(self.texts.second_behind_bracket.words)
