@@ -97,7 +97,7 @@ class Rule:
 class RuleTable:
     """The reachable rules. ``known``: name -> ``Rule``; ``listed``: in the order in which they were met.
     ``opaque``: those with an image, callers first.
-    ``wanted``: those that an image may be made of, callees first. ``special``: there are nodes of rarer kinds.
+    ``wanted``: those that an image may be made of, callees first, or None. ``special``: there are nodes of rarer kinds.
     """
 
     if cython.compiled:
@@ -130,7 +130,7 @@ class RuleTable:
         self.n_calls = 0
         self.frames = []
         self.opaque = []
-        self.wanted = []
+        self.wanted = None
         self.special = False
         self.guarded = False
 
@@ -204,6 +204,8 @@ class RuleTable:
                     (rule.graph and rule.uses > 1)
                     or (rule.loops and rule.first_call == rule.last_call and self._may_be_called(rule))))
             if rule.wanted:
+                if self.wanted is None:
+                    self.wanted = []
                 self.wanted.append(rule)
         self.opaque.reverse()
         return 0

@@ -137,6 +137,9 @@ class Network:
 
     def __init__(self, most: cython.int):
         """``most``: positions beyond which ``NetworkTooLarge`` is raised."""
+        self.guard_dfas = []
+        self.guard_ends = []
+        self.budgets = {}
         self._begin(most)
 
     @cython.cfunc
@@ -152,9 +155,6 @@ class Network:
         self.n_spans = 0
         self.rule_names = []
         self.token_sets = []
-        self.guard_dfas = []
-        self.guard_ends = []
-        self.budgets = {}
         self.regions = [b""]
         self.blocks = []
         self.images = []
@@ -166,9 +166,13 @@ class Network:
     def give_back(self) -> None:
         """End with a network: its memory serves the next one. Nobody may use it afterwards."""
         if self.n_cap <= KEPT_POSITIONS and self.e_cap <= KEPT_EDGES and len(_spare) < KEPT:
-            self.rule_names = self.token_sets = self.guard_dfas = self.guard_ends = self.regions = self.blocks = []
+            self.rule_names = self.token_sets = self.regions = self.blocks = []
             self.images = self.image_rules = self.image_calls = []
-            self.budgets = {}
+            if self.guard_dfas:
+                self.guard_dfas = []
+                self.guard_ends = []
+            if self.budgets:
+                self.budgets = {}
             _spare.append(self)
 
     # ---- making ------------------------------------------------------------------------------------------

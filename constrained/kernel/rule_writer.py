@@ -132,7 +132,7 @@ class RuleWriter(AutomatonWriter):
         self.table = RuleTable(named, self.kinds, self.parts_of, annexes, self.largest)
         self.waiting = []  # what each rule spells: a Rule, or the body of a loop
         self.loop_rules = None
-        self.sizes = {}
+        self.sizes = None
         self.annexes = annexes
         self.counted = 0
         self.stack = []
@@ -640,6 +640,8 @@ class RuleWriter(AutomatonWriter):
     @cython.exceptval(-1, check=False)
     def _size(self, expr) -> cython.int:
         """Leaves of ``expr``, inlined rules counted in full, calls as one; more than the unroll limit is "large"."""
+        if self.sizes is None:
+            self.sizes = {}
         known = self.sizes.get(expr)
         if known is None:
             known = self.sizes[expr] = self.table.size(expr, UNROLL_POSITIONS)

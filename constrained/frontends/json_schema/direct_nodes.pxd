@@ -7,7 +7,7 @@ cdef Sequence sequence(tuple items)
 cdef Reference reference(str name)
 cdef object choice(list options)
 cdef object EMPTY, QUOTE
-cdef Py_ssize_t MANY_SKIPPED
+cdef Py_ssize_t MANY_SKIPPED, FEW_KEYS
 cdef bytes _escaped
 cdef unsigned char* _escaped_bytes
 

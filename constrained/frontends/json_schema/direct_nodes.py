@@ -40,6 +40,8 @@ QUOTE = Literal(b'"')
 _escaped: bytes = bytes([not 0x20 <= c <= 0x7E or c in b'"\\' for c in range(256)])
 _escaped_bytes = _escaped
 """Whether a byte may be written otherwise than as it is."""
+FEW_KEYS = cython.declare(cython.Py_ssize_t, 12)
+"""Names that are put in order one by one."""
 MANY_SKIPPED = cython.declare(cython.Py_ssize_t, 128)
 
 
@@ -123,15 +125,24 @@ def key_literal(name: str):
 @cython.cfunc
 def key_texts(out: frozenset):
     """Any string but ``out``."""
-    keys: list = sorted(out)  # as their bytes are
+    keys: list = []
     i: cython.Py_ssize_t
-    for i in range(len(keys)):
-        name: str = keys[i]
+    for one in out:
+        name: str = one
         if not needs_no_escapes(name):
             if not "".join(out).isascii():
                 out = frozenset(map(joined_surrogates, out))
             return sequence((QUOTE, other_keys(out)))
-        keys[i] = name.encode("ascii")
+        key: bytes = name.encode("ascii")
+        keys.append(key)
+        i = len(keys) - 1
+        if i < FEW_KEYS:  # the sort of the language is much code for a few
+            while i > 0 and cython.cast(bytes, keys[i - 1]) > key:
+                keys[i] = keys[i - 1]
+                i -= 1
+            keys[i] = key
+    if len(keys) > FEW_KEYS:
+        keys.sort()
     strings: ByteDfa = any_key()
     dfa: KeyDfa = KeyDfa.__new__(KeyDfa)
     dfa.kind = 10

@@ -256,7 +256,7 @@ class Rules:
         self.rules = {}
         self.taken = {"root"}
         self.scalars = {}
-        self.contents = {}
+        self.contents = None
         self.typed = {}
         self.listed = None
         self.members = {}
@@ -272,9 +272,6 @@ class Rules:
     @cython.cfunc
     def scalar(self, content: tuple, schema: dict, base: str, keyword, name):
         """The expression of a scalar, by what it says; None: it is not plain."""
-        found = self.contents.get(content)
-        if found is not None:
-            return found
         texts: Texts = self.tables.texts(content, schema)
         if texts is None:
             return None
@@ -289,13 +286,14 @@ class Rules:
             entry: tuple = content[0]
             if entry[1] is str and entry[0] == "type":
                 return self.of_type(entry[2], base, keyword, name)
+        if texts.single:
+            return self.scalar_set(texts.scalars[0])
+        if self.contents is None:
+            self.contents = {}
         found = self.contents.get(content)
         if found is not None:
             return found
-        if not content:
-            found = self.any_value()
-        else:
-            found = self.written_texts(texts, base, keyword, name)
+        found = self.alternatives(texts, place_of(base, keyword, name)) if content else self.any_value()
         self.contents[content] = found
         return found
 
