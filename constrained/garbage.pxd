@@ -10,4 +10,6 @@ cdef extern from "Python.h":
 cdef class postponed:
     cdef bint _was_on
 
+cdef bint put_off() noexcept
+cdef void go_on(bint was_on) noexcept
 cdef _hide(tuple held, list waiting)

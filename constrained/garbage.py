@@ -34,18 +34,33 @@ class postponed:
     """Within this context nothing is collected, if that was not switched off anyway."""
 
     def __enter__(self) -> None:
-        if cython.compiled:
-            self._was_on = PyGC_Disable() != 0  # noqa: F821 - the .pxd
-        else:
-            self._was_on = gc.isenabled()
-            gc.disable()
+        self._was_on = put_off()
 
     def __exit__(self, kind, error, trace) -> None:
-        if self._was_on:
-            if cython.compiled:
-                PyGC_Enable()  # noqa: F821 - the .pxd
-            else:
-                gc.enable()
+        go_on(self._was_on)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def put_off() -> cython.bint:
+    """Collect nothing until ``go_on`` is told what this returns: ``postponed`` for kernels."""
+    was_on: cython.bint
+    if cython.compiled:
+        was_on = PyGC_Disable() != 0  # noqa: F821 - the .pxd
+    else:
+        was_on = gc.isenabled()
+        gc.disable()
+    return was_on
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def go_on(was_on: cython.bint) -> cython.void:
+    if was_on:
+        if cython.compiled:
+            PyGC_Enable()  # noqa: F821 - the .pxd
+        else:
+            gc.enable()
 
 
 def settle(nodes) -> None:

@@ -13,13 +13,14 @@ import marshal
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from constrained.api.grammar import Grammar
 from constrained.api.requests import grammar_of_request
+from constrained.api.schema_compiler import SchemaCompiler
 from constrained.engine.compiled import CompiledGrammar
 from constrained.errors import ConstrainedError, GrammarError, UnsatisfiableGrammarError
-from constrained.frontends.json_schema.compile import from_json_schema, schema_text
+from constrained.frontends.json_schema.compile import build, from_json_schema, schema_text
 from constrained.frontends.json_schema.unsatisfiable import why_unsatisfiable
 from constrained.frontends.python_types import is_python_type
 from constrained.frontends.structural_tag import Thinking
@@ -39,8 +40,12 @@ BACKENDS = {
 """Other engines behind the same interface: module, class and extra. Looked up by name, so nothing here imports them."""
 
 
+OPTIONS = ("assert_formats", "any_whitespace", "max_whitespace_cnt", "indent", "separators", "string_escapes",
+           "max_number_digits", "property_order")
+"""Those of ``compile_json_schema`` that say how a text is written, in the order of ``api.schema_compiler``."""
+
 MANY_RULES = 60
-"""Of a grammar whose nodes are worth to be settled: the collector looks at what is new at every 700th object."""
+"""As ``api.schema_compiler`` has it."""
 
 
 def _load_backend(name: str) -> Any:
@@ -75,16 +80,10 @@ def _dumped(value: Any) -> Any:
     raise TypeError(type(value).__name__)
 
 
-def _schema_rules(
-    text: Any, registry: Any, limits: Limits, draft: str | None, strict_mode: bool, property_order: str,
-    any_whitespace: bool, max_whitespace_cnt: int | None, indent: int | str | None, separators: tuple[str, str] | None,
-    string_escapes: str, max_number_digits: int, unsupported: str, assert_formats: bool,
-) -> RuleSet:
-    return from_json_schema(
-        text, draft=draft, strict_mode=strict_mode, property_order=property_order, any_whitespace=any_whitespace,
-        max_whitespace_cnt=max_whitespace_cnt, indent=indent, separators=separators, string_escapes=string_escapes,
-        max_number_digits=max_number_digits, unsupported=unsupported, assert_formats=assert_formats, registry=registry,
-        limits=limits)
+def _schema_rules(text: Any, draft: Any, registry: Any, limits: Limits, options: tuple[Any, ...], strict_mode: bool,
+                  unsupported: str) -> RuleSet:
+    return from_json_schema(text, draft=draft, strict_mode=strict_mode, unsupported=unsupported, registry=registry,
+                            limits=limits, **dict(zip(OPTIONS, options, strict=True)))
 
 
 def _size(compiled: CompiledGrammar) -> int:
@@ -107,7 +106,7 @@ class _Same:
         return id(self.held)
 
 
-class GrammarCompiler:
+class GrammarCompiler(SchemaCompiler):
     """Compiles grammars for one vocabulary. May be used from several threads.
 
     Args:
@@ -168,27 +167,23 @@ class GrammarCompiler:
                            for name, value in options.items()))
         return self._cached(("lark", text, key), lambda: Grammar.from_lark(text, **options).rules, thinking=thinking)
 
-    def compile_json_schema(
-        self,
-        schema: Any,
-        *,
-        draft: str | int | None = None,
-        strict_mode: bool = False,
-        property_order: str = "schema",
-        any_whitespace: bool = True,
-        max_whitespace_cnt: int | None = 64,
-        indent: int | str | None = None,
-        separators: tuple[str, str] | None = None,
-        string_escapes: str = "any",
-        max_number_digits: int = 400,
-        unsupported: str = "error",
-        assert_formats: bool | str = True,
-        registry: Any = None,
-        limits: Limits | None = None,
-        thinking: Any = None,
-    ) -> CompiledGrammar:
-        """Compile a JSON Schema (text, a dict, a boolean) or a type; all else as ``Grammar.from_json_schema``."""
-        limits = limits or self.limits
+    def _rules_of(self, schema: str, draft: Any, registry: Any, limits: Limits, options: tuple[Any, ...],
+                  strict_mode: bool) -> RuleSet:
+        """The rules of a text that ``direct_document`` has left alone."""
+        return build(schema, draft=draft, strict_mode=strict_mode, registry=registry, limits=limits,
+                     **dict(zip(OPTIONS, options, strict=True)))[0]
+
+    def _refuse_schema(self, schema: Any, draft: Any, registry: Any, limits: Limits, options: tuple[Any, ...],
+                       strict_mode: bool) -> NoReturn:
+        """No text fits: say where the schema is at fault."""
+        named = dict(zip(OPTIONS, options, strict=True))
+        raise why_unsatisfiable(
+            schema, limits, draft=draft, strict_mode=strict_mode, registry=registry,
+            **{name: named[name] for name in ("assert_formats", "property_order", "max_number_digits")}) from None
+
+    def _compile_schema(self, schema: Any, draft: Any, registry: Any, limits: Limits, options: tuple[Any, ...],
+                        strict_mode: bool, unsupported: str, thinking: Any) -> CompiledGrammar:
+        """``compile_json_schema`` wherever it is not plain."""
         # a registry is compared by identity and kept by the key; a dict is written down, since its owner may change it
         text = schema
         typed = False
@@ -196,17 +191,15 @@ class GrammarCompiler:
             typed = is_python_type(schema)  # compared by identity too
             if not typed:
                 text = schema_text(schema, limits)
-        options = (draft, strict_mode, property_order, any_whitespace, max_whitespace_cnt, indent, separators,
-                   string_escapes, max_number_digits, unsupported, assert_formats)
         key = None
         if self.cache_limit_bytes:
-            key = ("json_schema", _Same(text) if typed else text, options, _Same(registry), limits)
+            key = ("json_schema", _Same(text) if typed else text, draft, strict_mode, unsupported, options,
+                   _Same(registry), limits)
         try:
-            return self._cached(key, _schema_rules, limits, thinking, (text, registry, limits, *options))
+            return self._cached(key, _schema_rules, limits, thinking,
+                                (text, draft, registry, limits, options, strict_mode, unsupported))
         except UnsatisfiableGrammarError:
-            raise why_unsatisfiable(
-                text, limits, draft=draft, strict_mode=strict_mode, assert_formats=assert_formats, registry=registry,
-                property_order=property_order, max_number_digits=max_number_digits) from None
+            self._refuse_schema(text, draft, registry, limits, options, strict_mode)
 
     def compile_structural_tag(self, tag: Any, triggers: Any = None, *, strict_mode: bool = True,
                                thinking: Any = None) -> CompiledGrammar:

@@ -25,6 +25,7 @@ from constrained.engine.vocabulary_tables import VocabularyTrie, trie_of
 from constrained.errors import GrammarLimitError, UnsatisfiableGrammarError
 from constrained.grammar.flat import from_flat, to_flat
 from constrained.grammar.ir import RuleSet, TokenReference
+from constrained.kernel.shared_grammar import SharedGrammar
 from constrained.kernel.stacks import ThreadLimitReached
 from constrained.kernel.token_automaton import StaleState, TokenAutomaton
 from constrained.kernel.token_walk import WalkLimitReached
@@ -35,6 +36,7 @@ from constrained.vocabulary import TokenizerInfo
 if TYPE_CHECKING:
     from constrained.engine.distinct.automaton import DistinctAutomaton
     from constrained.engine.matcher import GrammarMatcher
+    from constrained.kernel.program import Program
 
 __all__ = ["CompiledGrammar", "Held", "StaleState", "compile_rules", "limit_error"]
 
@@ -50,12 +52,6 @@ SOON = 40
 what is soon full grows by about a kB a step, and to find that much again costs more than to keep it."""
 
 
-NO_IDS: frozenset[int] = frozenset()
-
-LAZY_CALLS = 252
-"""Steps that a matcher counts as taken when it looks at the memory: in a lazy automaton a mask may take 40 MB."""
-
-
 class Held:
     """What one text needs of an epoch's memory: ``size`` bytes."""
 
@@ -65,7 +61,7 @@ class Held:
         self.size = size
 
 
-class CompiledGrammar:
+class CompiledGrammar(SharedGrammar):
     """Made by ``GrammarCompiler``; see the module docstring.
 
     Attributes:
@@ -75,42 +71,35 @@ class CompiledGrammar:
         automaton: the kernel object behind the state-level API.
     """
 
-    __slots__ = ("__weakref__", "_budget", "_graph", "_has_distinct", "_held", "_kept", "_looks", "_started", "_texts",
-                 "automaton", "by_id_only", "calls_ahead", "limits", "live", "program", "rules", "tables",
-                 "tokenizer_info")
+    __slots__ = ()
 
-    def __init__(self, rules: RuleSet, tokenizer_info: TokenizerInfo, limits: Limits,
-                 tables: VocabularyTrie | None = None) -> None:
-        """``tables``: those of ``tokenizer_info``, where they are at hand."""
-        self.rules = rules
-        self.tokenizer_info = tokenizer_info
-        self.limits = limits
-        self.tables: VocabularyTrie = tables or trie_of(tokenizer_info)
-        self.by_id_only = NO_IDS
-        self._has_distinct = False
-        self.program = lower(rules, limits, unspellable=tokenizer_info.unspellable_bytes, resolve_tokens=self._resolve,
-                             mark=self._mark)
-        self._graph: CaptureGraph | None = None
-        try:
-            self.automaton: TokenAutomaton | DistinctAutomaton = TokenAutomaton(
-                self.program, limits.max_threads, self.tables.trie, tokenizer_info.stop_token_ids,
-                limits.max_mask_bytes, limits.max_walk_nodes, self.by_id_only)
-        except ThreadLimitReached as error:
-            raise limit_error(error, self) from None
+    rules: RuleSet
+    tokenizer_info: TokenizerInfo
+    limits: Limits
+    tables: VocabularyTrie
+    program: Program
+    automaton: TokenAutomaton | DistinctAutomaton
+    live: LiveTokens | None
+    _graph: CaptureGraph | None
+    _budget: int  # 0: not looked at yet
+    _held: list[ref[Held]]
+    _kept: int  # of that, what an epoch took over
+    _texts: list[ref[GrammarMatcher]]
+
+    _tables_of = staticmethod(trie_of)
+    _lower = staticmethod(lower)
+
+    def _refuse(self, error: Exception) -> None:
+        raise limit_error(error, self) from None
+
+    def _finish(self) -> None:
+        """What only some grammars and vocabularies need."""
         if self._has_distinct:
-            self.automaton = distinct_automaton(rules, self.program, self.automaton, self.tables, self.by_id_only,
-                                                limits)
-        self.calls_ahead = LAZY_CALLS if self.program.lazy else 0
-        most = limits.max_automaton_bytes
-        self._budget = most if most < FIRST_BUDGET else FIRST_BUDGET
-        self._held: list[ref[Held]] = []
-        self._kept = 0  # of that, what an epoch took over
-        self._looks = 0
-        self._started = 0
-        self._texts: list[ref[GrammarMatcher]] = []
-        self.live: LiveTokens | None = None
-        if not tokenizer_info.closed:
-            self.live = LiveTokens(self.automaton, tokenizer_info, limits)
+            assert isinstance(self.automaton, TokenAutomaton)
+            self.automaton = distinct_automaton(self.rules, self.program, self.automaton, self.tables,
+                                                self.by_id_only, self.limits)
+        if not self.tables.closed:
+            self.live = LiveTokens(self.automaton, self.tokenizer_info, self.limits)
             if not self.live.is_live(self.automaton.start()):
                 raise UnsatisfiableGrammarError(
                     "no text of the grammar can be spelled with the tokens of this vocabulary",
@@ -236,27 +225,15 @@ class CompiledGrammar:
 
     # ---- the whole -----------------------------------------------------------------------------------
 
-    def matcher_begins(self, matcher: GrammarMatcher) -> int:
-        """Called by every new matcher, which is carried over into new epochs; returns the number of its text.
-
-        Many short texts must not fill the memory unseen.
-        """
-        self._texts.append(ref(matcher))
-        self._started += 1
-        number = self._started
-        if number % 16 == 0:
-            self._texts = [one for one in self._texts if one() is not None]
-            self.renew_if_full()
-        return number
-
-    def text_begins(self) -> int:
-        """Called where a matcher begins anew; returns the number of its text."""
-        self._started += 1
-        return self._started
+    def _look_at_texts(self) -> None:
+        """Forget the texts that have ended; see to the memory."""
+        self._texts = [one for one in self._texts if one() is not None]
+        self.renew_if_full()
 
     def renew_if_full(self) -> bool:
         """Begin a new epoch if the automaton has outgrown its budget; True if it did."""
         self._looks += 1
+        self._budget = self._budget or min(self.limits.max_automaton_bytes, FIRST_BUDGET)
         _, states, _, _, _ = self.automaton.counts()
         held = sum(one.size for held in self._held[:] if (one := held()) is not None)
         budget = max(self._budget, 2 * (held + self._kept))

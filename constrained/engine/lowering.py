@@ -37,7 +37,6 @@ __all__ = ["lower"]
 def lower(
     rules: RuleSet,
     limits: Limits,
-    *,
     unspellable: frozenset[int] = frozenset(),
     resolve_tokens: Callable[[TokenReference], frozenset[int]] = lambda reference: frozenset(),
     mark: Callable[[], frozenset[int] | None] = lambda: None,

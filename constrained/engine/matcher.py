@@ -68,28 +68,12 @@ class GrammarMatcher(Follower):
     _tracked: tuple[CaptureTracker, list[Step], list[CaptureSpan]] | None
     _carried: tuple[int, Any] | None  # a state of an earlier epoch, and what it is
 
-    def __init__(
-        self,
-        compiled: CompiledGrammar,
-        *,
-        override_stop_tokens: Iterable[int] | int | None = None,
-        terminate_without_stop_token: bool = False,
-    ) -> None:
-        automaton = compiled.automaton
-        fast = automaton if isinstance(automaton, TokenAutomaton) and compiled.live is None else None
-        stops = compiled.tables.stops
-        if override_stop_tokens is not None:
-            stops = _checked_stops(override_stop_tokens, compiled.tokenizer_info.vocab_size)
-            fast = None
-        if not stops and not terminate_without_stop_token:
-            raise ConstrainedError("override_stop_tokens is empty: the text could never end",
-                                   hint="name a stop token, or set terminate_without_stop_token=True")
-        self._follow(compiled, automaton, fast, stops, override_stop_tokens is not None, terminate_without_stop_token,
-                     compiled.calls_ahead)
-        self.number = compiled.matcher_begins(self)
-        self._state = automaton.start()
-        if terminate_without_stop_token:
-            self._terminated = self._is_final()
+    def _other_stops(self, given: Iterable[int] | int) -> frozenset[int]:
+        return _checked_stops(given, self._compiled.tokenizer_info.vocab_size)
+
+    def _refuse_stops(self) -> None:
+        raise ConstrainedError("override_stop_tokens is empty: the text could never end",
+                               hint="name a stop token, or set terminate_without_stop_token=True")
 
     # ---- stepping ------------------------------------------------------------------------------------
 

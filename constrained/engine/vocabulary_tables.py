@@ -13,22 +13,23 @@ from constrained.engine.distinct.texts import VocabularyTexts
 from constrained.errors import GrammarError
 from constrained.grammar.ir import TokenReference
 from constrained.kernel.region_tables import prepare
+from constrained.kernel.shared_grammar import SharedTables
 from constrained.kernel.token_trie import TokenTrie
 from constrained.vocabulary import TokenizerInfo
 
 __all__ = ["VocabularyTrie", "trie_of"]
 
 
-class VocabularyTrie:
+class VocabularyTrie(SharedTables):
     """A ``TokenTrie`` with the vocabulary it was made from. ``info`` is immutable, the trie grows class tries."""
 
-    __slots__ = ("__weakref__", "_nameable", "info", "stops", "texts", "trie")
+    __slots__ = ("_nameable", "texts")
+
+    info: TokenizerInfo
 
     def __init__(self, info: TokenizerInfo) -> None:
-        self.info = info
-        self.stops = frozenset(info.stop_token_ids)
+        super().__init__(info, TokenTrie(info.token_data, info.token_offsets))
         self._nameable: frozenset[int] | None = None
-        self.trie = TokenTrie(info.token_data, info.token_offsets)
         prepare(self.trie)
         #: What grammars with ``Distinct`` ask of the tokens.
         self.texts = VocabularyTexts(info, self.trie)

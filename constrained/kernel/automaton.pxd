@@ -12,6 +12,9 @@ cdef class Automaton(Stacks):
     cdef int exp_cap
     cdef int rows_len
     cdef int rows_cap
+    cdef int rows_room
+    cdef int row_cap
+    cdef int pend_cap
     cdef int heap_len
     cdef int* pend_tail
     cdef int* heap
@@ -22,7 +25,10 @@ cdef class Automaton(Stacks):
     cdef int* row_node
     cdef int* row_open
     cdef int load(self, Program program, int max_threads) except -1
+    cdef int leave(self, long long most) except -1
     cdef void _drop_rows(self) noexcept nogil
+    cdef int _forget(self) except -1
+    cdef int _start(self) except -1
     cdef int begin_epoch(self) except -1
     cdef void clear_scratch(self) noexcept nogil
     cdef long long memory_bytes(self) noexcept nogil

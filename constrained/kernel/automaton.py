@@ -104,40 +104,68 @@ class Automaton(Stacks):
     @cython.exceptval(-1, check=False)
     def load(self, program: Program, max_threads: cython.int) -> cython.int:
         """Read ``program``; this comes first. ``max_threads``: largest number of elements of one node."""
-        i: cython.int
-        tail: cython.p_int
         self.load_program(program)
         self.load_stacks(max_threads)
-        tail = grow_int(self.pend_tail, 2 * self.n_rules + 1)
-        if not tail:
-            out_of_memory()
-        for i in range(self.n_rules):
-            tail[i] = 0
-        self.pend_tail = tail
-        self.heap = moved(tail, self.n_rules, self.heap, 0, self.n_rules + 1)
-        self.begin_epoch()
+        if self.n_rules >= self.pend_cap:
+            self.pend_cap = self.n_rules + 32
+            self.pend_tail = grow_int(self.pend_tail, 2 * self.pend_cap)
+            if not self.pend_tail:
+                out_of_memory()
+            self.heap = moved(self.pend_tail, self.pend_cap, self.heap, 0, self.pend_cap)
+            zero_ints(self.pend_tail, 0, self.pend_cap)
+        if self.n_count == 0:
+            self._forget()
+        self.epoch = 0
+        return self._start()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def leave(self, most: cython.longlong) -> cython.int:
+        """Forget the program: ``load`` may bring another one. Tables stay, if they are not larger than ``most`` bytes.
+
+        Not of a program with guards, sets of a loop that are read together, or positions that are made.
+        """
+        self.clear_scratch()
+        if self.memory_bytes() > most:
+            self._drop_rows()
+        self._forget()
+        self.program = None
         return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def _drop_rows(self) -> cython.void:
+        """Give back what an epoch has grown, so that the next one starts small."""
+        self._drop_dets()
+        self._drop_nodes()
         self.exp = drop_int(self.exp)
         self.rows = drop_int(self.rows)
         self.row_piece = drop_int(self.row_piece)
         self.exp_cap = 0
         self.rows_cap = 0
+        self.rows_room = 0
+        self.row_cap = 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def begin_epoch(self) -> cython.int:
-        """Forget every det, node and row. Called with the lock held, or before sharing."""
-        i: cython.int
-        self._drop_rows()
+    def _forget(self) -> cython.int:
+        """Forget every det, node and row. What is left is the same for every program."""
         self.exp_len = 0
         self.rows_len = 0
         self.forget_dets()
         self.forget_nodes()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _start(self) -> cython.int:
+        """Find the first state, all else forgotten."""
+        i: cython.int
+        self.unset_names()
+        if self.guard_loop >= 0:
+            self.guard_det = self.loop_det(self.guard_loop)
+        self.rows_cap = min(self.rows_room, self.row_cap * self.n_classes)
         self._new_row(-1)
         zero_ints(self.rows, 0, self.n_classes)
         self.buf[0] = self.program.start
@@ -149,15 +177,21 @@ class Automaton(Stacks):
         return 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def begin_epoch(self) -> cython.int:
+        """Forget every det, node and row. Called with the lock held."""
+        self._drop_rows()
+        self._forget()
+        return self._start()
+
+    @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def clear_scratch(self) -> cython.void:
         """Empty the stacks of work in progress, after an exception."""
-        i: cython.int
         self.clear_stacks()
         self.heap_len = 0
-        for i in range(self.n_rules):
-            self.pend_tail[i] = 0
+        zero_ints(self.pend_tail, 0, self.n_rules)
 
     @cython.cfunc
     @cython.nogil
@@ -352,6 +386,8 @@ class Automaton(Stacks):
         drop_int(self.row_piece)
         self.row_piece = piece
         self.rows_cap = cap
+        self.rows_room = cap
+        self.row_cap = most - 2
         return 0
 
     @cython.cfunc
@@ -533,5 +569,5 @@ class Automaton(Stacks):
 
 
 # Uncompiled, attributes do not exist until they are set; compiled, automaton.pxd declares them.
-_COUNTERS = "epoch start exp_len exp_cap rows_len rows_cap heap_len".split()
+_COUNTERS = "epoch start exp_len exp_cap rows_len rows_cap rows_room row_cap heap_len pend_cap".split()
 _POINTERS = "pend_tail heap exp rows row_piece row_node row_open".split()

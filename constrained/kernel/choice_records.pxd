@@ -6,7 +6,7 @@ from constrained.kernel.pair_list cimport PairList
 cdef class ChoiceRecords(CountedRecords):
     cdef PairList telling
     @cython.final
-    cdef int make_choices(self) except -1
+    cdef int load_choices(self) except -1
     @cython.final
     cdef int choice_record(self, int g, int d, int n) except -1 nogil
     @cython.final

@@ -37,13 +37,15 @@ else:
 
 @cython.cclass
 class ChoiceRecords(CountedRecords):
-    """See the module docstring. ``make_choices`` comes first."""
+    """See the module docstring. ``load_choices`` comes first."""
 
     @cython.final
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def make_choices(self) -> cython.int:
-        self.telling = PairList() if self.a.choices else None
+    def load_choices(self) -> cython.int:
+        """Once the automaton has its program."""
+        if self.a.choices:
+            self.telling = PairList()
         return 0
 
     @cython.final

@@ -1,15 +1,13 @@
 cimport cython
 
-from constrained.kernel.automaton cimport Automaton
 from constrained.kernel.counted_annex cimport CountedAnnex
 from constrained.kernel.counted_walk cimport CountedWalk
 from constrained.kernel.mask_records cimport MaskRecords
-from constrained.kernel.token_trie cimport TokenTrie
 
 cdef class CountedRecords(MaskRecords):
     cdef CountedWalk counted
     @cython.final
-    cdef int make_counted(self, Automaton automaton, TokenTrie trie) except -1
+    cdef int load_counted(self) except -1
     @cython.final
     cdef int counted_record(self, int g, int k, CountedAnnex annex, int place) except -1 nogil
     @cython.final

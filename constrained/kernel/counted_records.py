@@ -22,19 +22,15 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.counted_annex import CountedAnnex
     from cython.cimports.constrained.kernel.counted_walk import KNOWN, LEAVES, LISTED, LONG, REACH, CountedWalk
     from cython.cimports.constrained.kernel.mask_records import MaskRecords
     from cython.cimports.constrained.kernel.mask_store import NONE
-    from cython.cimports.constrained.kernel.token_trie import TokenTrie
 else:
-    from constrained.kernel.automaton import Automaton
     from constrained.kernel.counted_annex import CountedAnnex
     from constrained.kernel.counted_walk import KNOWN, LEAVES, LISTED, LONG, REACH, CountedWalk
     from constrained.kernel.mask_records import MaskRecords
     from constrained.kernel.mask_store import NONE
-    from constrained.kernel.token_trie import TokenTrie
 
 
 @cython.cclass
@@ -44,11 +40,10 @@ class CountedRecords(MaskRecords):
     @cython.final
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def make_counted(self, automaton: Automaton, trie: TokenTrie) -> cython.int:
-        """Once the records are made."""
-        self.counted = None
-        if automaton.n_counted > 0:
-            self.counted = CountedWalk(automaton, trie, self.walk)
+    def load_counted(self) -> cython.int:
+        """Once the records have their program."""
+        if self.a.n_counted > 0:
+            self.counted = CountedWalk(self.a, self.t, self.walk)
         return 0
 
     @cython.final

@@ -67,6 +67,8 @@ class Dets(PositionSets):
     @cython.nogil
     @cython.exceptval(check=False)
     def _drop_dets(self) -> cython.void:
+        """Give back what an epoch has grown, sets included."""
+        self._drop_sets()
         self.d_rows = drop_int(self.d_rows)
         self.firsts = drop_int(self.firsts)
         self.calls = drop_int(self.calls)
@@ -80,13 +82,14 @@ class Dets(PositionSets):
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def forget_dets(self) -> cython.int:
-        """Begin an epoch: forget the sets and what they do."""
-        self._drop_dets()
+        """Forget the sets and what they do."""
         self.d_rows_len = 0
         self.firsts_len = 0
         self.calls_len = 0
         self.split_len = 0
         self.tr_len = 0
+        if self.lone:
+            unset_ints(self.lone, 0, 2 * LONE)
         if self.memo is None:
             self.memo = Memo()
         self.memo.clear()

@@ -29,12 +29,12 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import bit
-    from cython.cimports.constrained.kernel.memory import grow_int, out_of_memory
+    from cython.cimports.constrained.kernel.memory import grow_int, out_of_memory, zero_ints
     from cython.cimports.constrained.kernel.position_sets import FAR_COUNT, REGISTER
     from cython.cimports.constrained.kernel.stacks import Stacks
 else:
     from constrained.kernel.hashing import bit
-    from constrained.kernel.memory import grow_int, out_of_memory
+    from constrained.kernel.memory import grow_int, out_of_memory, zero_ints
     from constrained.kernel.position_sets import FAR_COUNT, REGISTER
 
 HIGH = cython.declare(cython.int, 1 << 17)
@@ -87,13 +87,13 @@ def set_reach(a: Stacks, reach: cython.int) -> cython.int:
 @cython.exceptval(-1, check=False)
 def make_ranges(a: Stacks) -> cython.int:
     """Room for ``l_far``; no count is a far one until ``set_reach``."""
-    i: cython.int
     a.has_far = False
-    a.l_far = grow_int(a.l_far, 4 * a.n_loops + 1)
-    if not a.l_far:
-        out_of_memory()
-    for i in range(4 * a.n_loops):
-        a.l_far[i] = 0
+    if a.n_loops >= a.far_cap:
+        a.far_cap = a.n_loops + 8
+        a.l_far = grow_int(a.l_far, 4 * a.far_cap)
+        if not a.l_far:
+            out_of_memory()
+    zero_ints(a.l_far, 0, 4 * a.n_loops)
     return 0
 
 

@@ -1,12 +1,12 @@
 cimport cython
 
+from constrained.kernel.shared_grammar cimport SharedGrammar
 from constrained.kernel.token_automaton cimport TokenAutomaton
 
 cdef int CHECK_EVERY
 
 cdef class Follower:
     cdef object __weakref__
-    cdef public object _compiled
     cdef public object _auto
     cdef public object _stops
     cdef public object _held
@@ -26,6 +26,7 @@ cdef class Follower:
     cdef public object _array
     cdef public object _row
     cdef public size_t _address
+    cdef public SharedGrammar _compiled
     cdef bint _find(self, object bitmask, object index, Py_ssize_t words) except -1
     cpdef _take(self, object token_id, long long after)
     cpdef _push(self, object step, long long after)

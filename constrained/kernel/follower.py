@@ -30,9 +30,11 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.shared_grammar import SharedGrammar
     from cython.cimports.constrained.kernel.token_automaton import TokenAutomaton
     from cython.cimports.cpython.buffer import PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 else:
+    from constrained.kernel.shared_grammar import SharedGrammar
     from constrained.kernel.token_automaton import TokenAutomaton
 
 CHECK_EVERY = cython.declare(cython.int, 256)
@@ -58,21 +60,31 @@ class Follower:
             self._held = self._finder = self._tracked = self._carried = None
             return self
 
-    def _follow(self, compiled, automaton, fast, stops, stops_given: cython.bint, without_stop: cython.bint,
-                calls: cython.int):
-        """Begin; the state comes later."""
+    def __init__(self, compiled: SharedGrammar, *, override_stop_tokens=None, terminate_without_stop_token=False):
+        fast: TokenAutomaton = None
         self._compiled = compiled
-        self._auto = automaton
+        self._auto = compiled.automaton
+        self._without_stop = terminate_without_stop_token
+        self._stops_given = override_stop_tokens is not None
+        if override_stop_tokens is not None:
+            self._stops = self._other_stops(override_stop_tokens)
+        else:
+            self._stops = compiled.tables.stops
+            if compiled.live is None and type(compiled.automaton) is TokenAutomaton:
+                fast = compiled.automaton
+        if not self._stops and not terminate_without_stop_token:
+            self._refuse_stops()
         self._fast = fast
         self._quick = cython.compiled and fast is not None
-        self._stops = stops
-        self._stops_given = stops_given
-        self._without_stop = without_stop
         self._history = []
         self._steps = []
-        self._calls = calls
+        self._calls = compiled.calls_ahead
         self._array = NOBODYS
         self._row = 0
+        self.number = compiled.matcher_begins(self)
+        self._state = self._auto.start() if fast is None else fast.handle_of(fast.a.start)
+        if terminate_without_stop_token:
+            self._terminated = self._is_final()
 
     def _follow_as(self, other: Follower):
         """Stand where ``other`` does; lists are copied."""
@@ -194,6 +206,12 @@ class Follower:
         return found
 
     # ---- the rest, which ``GrammarMatcher`` has ------------------------------------------------------
+
+    def _other_stops(self, given):
+        raise NotImplementedError
+
+    def _refuse_stops(self):
+        raise NotImplementedError
 
     def _accept_slowly(self, token_id):
         raise NotImplementedError

@@ -1,5 +1,7 @@
+from collections.abc import Iterable
 from typing import Any
 
+from constrained.kernel.shared_grammar import SharedGrammar
 from constrained.kernel.token_automaton import TokenAutomaton
 
 class Follower:
@@ -23,15 +25,12 @@ class Follower:
     _array: Any
     _row: int
     _address: int
-    def _follow(
+    def __init__(
         self,
-        compiled: Any,
-        automaton: Any,
-        fast: TokenAutomaton | None,
-        stops: frozenset[int],
-        stops_given: bool,
-        without_stop: bool,
-        calls: int,
+        compiled: SharedGrammar,
+        *,
+        override_stop_tokens: Iterable[int] | int | None = None,
+        terminate_without_stop_token: bool = False,
     ) -> None: ...
     def _follow_as(self, other: Follower) -> None: ...
     def accept_token(self, token_id: int) -> bool: ...

@@ -50,7 +50,9 @@ cdef class HoleRegions:
     cdef bint is_open
     cdef bint is_common
     cdef int asked_number
-    cdef int make(self, Automaton automaton, TokenTrie trie, list regions) except -1
+    cdef int make(self, Automaton automaton, TokenTrie trie) except -1
+    cdef int load(self, list regions) except -1
+    cdef void leave(self) noexcept
     cdef int forget(self) except -1
     cdef int _out_of_memory(self) except -1 nogil
     cdef int wide_of(self, int u, int region, int x) except -1 nogil

@@ -58,7 +58,7 @@ MANY_ROUNDS = cython.declare(cython.int, 1 << 24)
 @cython.no_gc
 @cython.cclass
 class HoleRegions:
-    """The regions of one automaton. See the module docstring. ``make`` comes first, then ``forget``."""
+    """The regions of one automaton. See the module docstring. ``make`` comes first, then ``load`` and ``forget``."""
 
     if cython.compiled:
 
@@ -88,8 +88,8 @@ class HoleRegions:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def make(self, automaton: Automaton, trie: TokenTrie, regions: list) -> cython.int:
-        """``regions``: partitions of the bytes, one a region; number 0 is none."""
+    def make(self, automaton: Automaton, trie: TokenTrie) -> cython.int:
+        """``load`` comes next."""
         self.a = automaton
         self.t = trie
         if trie.tables is None:
@@ -97,10 +97,25 @@ class HoleRegions:
                 if trie.tables is None:
                     trie.tables = RegionTables()
         self.tables = trie.tables
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def load(self, regions: list) -> cython.int:
+        """``regions``: partitions of the bytes, one a region; number 0 is none."""
         self.regions = regions
         self.n_regions = cython.cast(cython.int, len(regions))
         self.asked_number = -1
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def leave(self) -> cython.void:
+        """Forget the program's regions; ``forget`` and ``load`` come next."""
+        self.age = 0
+        self.regions = None
+        self.shape = None
+        self.is_open = False
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)

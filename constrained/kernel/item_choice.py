@@ -76,10 +76,12 @@ def load_choices(a: Stacks) -> cython.int:
     i: cython.int
     loop: cython.int
     a.choices = False
-    a.l_open = grow_int(a.l_open, a.n_loops + 1)
-    a.l_open_det = grow_int(a.l_open_det, a.n_loops + 1)
-    if not (a.l_open and a.l_open_det):
-        out_of_memory()
+    if a.n_loops >= a.open_cap:
+        a.open_cap = a.n_loops + 8
+        a.l_open = grow_int(a.l_open, a.open_cap)
+        a.l_open_det = grow_int(a.l_open_det, a.open_cap)
+        if not (a.l_open and a.l_open_det):
+            out_of_memory()
     for loop in range(a.n_loops):
         a.l_open[loop] = 0
         a.l_open_det[loop] = -1

@@ -12,6 +12,8 @@ cdef class LazyPositions:
     cdef int n_positions
     cdef int n_fixed
     cdef int p_cap
+    cdef int mark_cap
+    cdef int generation
     cdef int e_cap
     cdef bint has_lazy
     cdef bint grows
@@ -37,6 +39,8 @@ cdef class LazyPositions:
     cdef int* mark
     cdef long long* p_min
     cdef int load_positions(self, Program program) except -1
+    cdef int _need_marks(self, int n) except -1
+    cdef int _load_growing(self, Program program) except -1
     cdef int _load_counted(self, Program program) except -1
     cdef int _need(self, int positions, int edges) except -1 nogil
     cdef int forget_lazy(self) except -1

@@ -5,7 +5,7 @@ Data
     position   a point of a rule, with edges: bytes ``lo..hi``, epsilon, call of a rule, token set; or a loop, a guard
                or a text with a budget. Made by ``engine.lowering``, laid out as ``kernel.program`` says. 1 is END, 2 is
                HOLE.
-    mark       scratch, a number for each position
+    mark       scratch, a number for each position: that of the ``generation`` that has met it last
 
 A *lazy* automaton (``grammar.lazy``) has more states than anyone would write down: remainders of a large number, texts
 of which only the end tells whether they are right. In the program it is its door alone (``kernel.annexes``), whose
@@ -45,6 +45,7 @@ if cython.compiled:
         grow_long,
         grow_pointers,
         out_of_memory,
+        zero_ints,
     )
     from cython.cimports.constrained.kernel.program import Program
     from cython.cimports.libc.stdlib import free
@@ -52,9 +53,18 @@ if cython.compiled:
 else:
     from constrained.kernel.counted_annex import CountedAnnex
     from constrained.kernel.memo import Memo
-    from constrained.kernel.memory import drop_int, drop_long, grow_int, grow_long, grow_pointers, out_of_memory
+    from constrained.kernel.memory import (
+        drop_int,
+        drop_long,
+        grow_int,
+        grow_long,
+        grow_pointers,
+        out_of_memory,
+        zero_ints,
+    )
 
 FAR = cython.declare(cython.longlong, 1 << 60)
+MANY_MARKS = cython.declare(cython.int, 1 << 30)
 LAZY_MINIMUM = cython.declare(cython.longlong, 1 << 40)
 """The most bytes that a source may say lead to its end."""
 
@@ -97,43 +107,65 @@ class LazyPositions:
     @cython.exceptval(-1, check=False)
     def load_positions(self, program: Program) -> cython.int:
         """Read the program's arrays where they are, or copy them."""
-        i: cython.int
-        edges: cython.int = program.p_off[4 * program.n_positions]
         self.program = program
         self.n_positions = program.n_positions
         self.n_fixed = program.n_positions
-        self.lazy = program.lazy
-        self.doors = {door: (number, source.start()) for number, (door, source, _) in enumerate(program.lazy)}
         self.has_lazy = len(program.lazy) > 0
         self.n_counted = cython.cast(cython.int, len(program.counted))
-        self.grows = self.has_lazy or self.n_counted > 0
-        if not self.grows:
-            self.p_off = program.p_off
-            self.e_a = program.e_a
-            self.e_b = program.e_b
-            self.e_to = program.e_to
-            self.p_accept = program.p_accept
-            self.p_loop = program.p_loop
-            self.p_region = program.p_region
-            self.p_min = program.p_min
-            self.mark = grow_int(self.mark, self.n_positions + 1)
+        if self.has_lazy or self.n_counted > 0:
+            return self._load_growing(program)
+        self.p_off = program.p_off
+        self.e_a = program.e_a
+        self.e_b = program.e_b
+        self.e_to = program.e_to
+        self.p_accept = program.p_accept
+        self.p_loop = program.p_loop
+        self.p_region = program.p_region
+        self.p_min = program.p_min
+        if self.n_positions >= self.mark_cap or self.generation > MANY_MARKS:
+            self._need_marks(self.n_positions + 1)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _need_marks(self, n: cython.int) -> cython.int:
+        """Room for ``n`` marks, all of them 0. Those of a program before stay: no later generation has their number."""
+        n += n // 2 + 64
+        if n > self.mark_cap:
+            self.mark = grow_int(self.mark, n)
             if not self.mark:
                 out_of_memory()
-        else:
-            self._need(0, edges)
-            _copy(self.p_off, program.p_off, 4 * self.n_fixed + 1)
-            _copy(self.e_a, program.e_a, edges)
-            _copy(self.e_b, program.e_b, edges)
-            _copy(self.e_to, program.e_to, edges)
-            _copy(self.p_accept, program.p_accept, self.n_fixed)
-            _copy(self.p_loop, program.p_loop, self.n_fixed)
-            _copy(self.p_region, program.p_region, self.n_fixed)
-            for i in range(self.n_fixed):
-                self.p_min[i] = program.p_min[i]
-            self._load_counted(program)
-        for i in range(self.n_positions):
-            self.mark[i] = 0
+            self.mark_cap = n
+        zero_ints(self.mark, 0, self.mark_cap)
+        self.generation = 0
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _load_growing(self, program: Program) -> cython.int:
+        """``load_positions`` where positions are made: the program's arrays are copied."""
+        i: cython.int
+        edges: cython.int = program.p_off[4 * program.n_positions]
+        none: cython.p_int = cython.NULL if cython.compiled else None
+        self.p_off = self.e_a = self.e_b = self.e_to = self.p_accept = self.p_loop = self.p_region = none
+        self.p_min = cython.NULL if cython.compiled else None
+        self.grows = True
+        self.lazy = program.lazy
+        self.doors = {door: (number, source.start()) for number, (door, source, _) in enumerate(program.lazy)}
+        self._need(0, edges)
+        _copy(self.p_off, program.p_off, 4 * self.n_fixed + 1)
+        _copy(self.e_a, program.e_a, edges)
+        _copy(self.e_b, program.e_b, edges)
+        _copy(self.e_to, program.e_to, edges)
+        _copy(self.p_accept, program.p_accept, self.n_fixed)
+        _copy(self.p_loop, program.p_loop, self.n_fixed)
+        _copy(self.p_region, program.p_region, self.n_fixed)
+        for i in range(self.n_fixed):
+            self.p_min[i] = program.p_min[i]
+        self._load_counted(program)
+        zero_ints(self.mark, 0, self.n_positions)
+        self.generation = 0
+        return self.forget_lazy()
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -199,8 +231,9 @@ class LazyPositions:
     def forget_lazy(self) -> cython.int:
         """Begin an epoch: forget the positions that were made."""
         self.n_positions = self.n_fixed
-        self.lazy_states = {}
-        self.lazy_ids = {}
+        if self.has_lazy:
+            self.lazy_states = {}
+            self.lazy_ids = {}
         if self.n_counted > 0:
             self.made.clear()
         return 0
@@ -419,5 +452,5 @@ def _copy(target: cython.p_int, source: cython.p_int, n: cython.int) -> cython.v
 
 
 # Uncompiled, attributes do not exist until they are set; compiled, lazy_positions.pxd declares them.
-_COUNTERS = "n_positions n_fixed n_counted has_lazy grows p_cap e_cap".split()
+_COUNTERS = "n_positions n_fixed n_counted has_lazy grows p_cap e_cap mark_cap generation".split()
 _POINTERS = "p_off e_a e_b e_to p_accept p_loop p_region p_min mark x_annex x_place c_annex c_door c_end c_base".split()

@@ -43,7 +43,9 @@ cdef class MaskRecords:
     cdef int* rc_pool
     cdef int* of_det
     @cython.final
-    cdef int make_records(self, Automaton automaton, TokenTrie trie, list regions, long long max_walk_nodes) except -1
+    cdef int make_records(self, Automaton automaton, TokenTrie trie) except -1
+    @cython.final
+    cdef int load_records(self, list regions, long long max_walk_nodes) except -1
     @cython.final
     cdef int forget_records(self) except -1 nogil
     @cython.final

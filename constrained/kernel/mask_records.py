@@ -77,30 +77,38 @@ class MaskRecords:
             for name in _POINTERS:
                 setattr(self, name, None)
             self.first = [0] * 8
-            self.holes = None
+            self.holes = self.counted = self.telling = None
             return self
 
     @cython.final
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def make_records(self, automaton: Automaton, trie: TokenTrie, regions: list,
-                     max_walk_nodes: cython.longlong) -> cython.int:
-        """What records are made with; ``forget_records`` comes next. ``regions``: partitions of the bytes."""
+    def make_records(self, automaton: Automaton, trie: TokenTrie) -> cython.int:
+        """What records are made with; ``forget_records`` and ``load_records`` come next."""
         self.a = automaton
         self.t = trie
         self.words = trie.words
         self.r = HoleRegions()
-        self.r.make(automaton, trie, regions)
+        self.r.make(automaton, trie)
         self.groups = ExitGroups()
         self.groups.make(automaton, trie, self.r)
-        if automaton.guard_loop >= 0:
-            self.holes = GuardHoles()
-            self.holes.make(automaton)
         self.walk = TokenWalk()
-        self.walk.make(automaton, trie, self.r, self.groups, max_walk_nodes)
+        self.walk.make(automaton, trie, self.r, self.groups)
         self.masks = MaskStore()
         self.masks.make(trie)
-        self.generation = 0
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def load_records(self, regions: list, max_walk_nodes: cython.longlong) -> cython.int:
+        """Once the automaton has its program. ``regions``: partitions of the bytes."""
+        self.r.load(regions)
+        self.walk.load(max_walk_nodes)
+        if self.a.guard_loop >= 0:
+            self.holes = GuardHoles()
+            self.holes.make(self.a)
+            self.holes.forget()
         return 0
 
     @cython.final
@@ -113,7 +121,7 @@ class MaskRecords:
         with cython.gil:
             self.r.forget()
         self.groups.forget()
-        if self.a.guard_loop >= 0:
+        if self.holes is not None:
             self.holes.forget()
         self.walk.side.forget()
         self.walk.lanes.forget()

@@ -16,6 +16,8 @@ cdef class MaskThreads(ChoiceRecords):
     @cython.final
     cdef int make_threads(self) except -1
     @cython.final
+    cdef int load_threads(self) except -1
+    @cython.final
     cdef int forget_threads(self) except -1 nogil
     @cython.final
     cdef int sign_node(self, int node) except -1 nogil

@@ -74,13 +74,20 @@ class MaskThreads(ChoiceRecords):
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def make_threads(self) -> cython.int:
-        """Once the records are made; ``forget_threads`` comes next."""
+        """Once the records are made; ``forget_threads`` and ``load_threads`` come next."""
         self.signatures = Signatures()
         self.outer = PairList()
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def load_threads(self) -> cython.int:
+        """Once the records have their program."""
         if self.a.guard_loop >= 0:
             self.inner = PairList()
-        self.make_choices()
-        return 0
+        self.load_counted()
+        return self.load_choices()
 
     @cython.final
     @cython.cfunc

@@ -11,10 +11,17 @@ cdef class MaskWalk(MaskThreads):
     cdef readonly int n_sets
     cdef long long max_mask_bytes
     cdef int n_stops
+    cdef tuple stop_ids
     cdef int* stops
     cdef unsigned int* set_rows
     @cython.final
-    cdef int make_walk(self, Automaton automaton, TokenTrie trie, object stop_ids, long long max_mask_bytes, long long max_walk_nodes, object by_id_only) except -1
+    cdef int make_walk(self, Automaton automaton, TokenTrie trie) except -1
+    @cython.final
+    cdef int load_walk(self, tuple stop_ids, long long max_mask_bytes, long long max_walk_nodes, object by_id_only) except -1
+    @cython.final
+    cdef int leave_walk(self) except -1
+    @cython.final
+    cdef long long bytes_kept(self) noexcept nogil
     @cython.final
     cdef int _enter_sets(self, object token_sets, object by_id_only) except -1
     @cython.final

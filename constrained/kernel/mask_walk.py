@@ -75,28 +75,53 @@ class MaskWalk(MaskThreads):
     @cython.final
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def make_walk(self, automaton: Automaton, trie: TokenTrie, stop_ids, max_mask_bytes: cython.longlong,
-                  max_walk_nodes: cython.longlong, by_id_only) -> cython.int:
-        """This comes first. ``by_id_only``: ids of the program's token sets whose bytes are not read."""
-        i: cython.int
-        k: cython.int
-        token_sets: list = automaton.program.token_sets
-        set_reach(automaton, trie.max_depth + 1)
-        self.max_mask_bytes = max_mask_bytes
+    def make_walk(self, automaton: Automaton, trie: TokenTrie) -> cython.int:
+        """What masks are made with; ``load_walk`` comes next."""
         self.vocab_size = trie.vocab_size
-        self.make_records(automaton, trie, automaton.program.regions, max_walk_nodes)
-        self.make_counted(automaton, trie)
+        self.make_records(automaton, trie)
         self.make_threads()
-        self.n_sets = cython.cast(cython.int, len(token_sets))
-        self.n_stops = len(stop_ids)
-        self.stops = grow_int(self.stops, self.n_stops + 1)
-        if not self.stops:
-            raise MemoryError
-        for i, k in enumerate(stop_ids):
-            self.stops[i] = k
-        self._enter_sets(token_sets, by_id_only)
-        self._forget()
+        return self._forget()
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def load_walk(self, stop_ids: tuple, max_mask_bytes: cython.longlong, max_walk_nodes: cython.longlong,
+                  by_id_only) -> cython.int:
+        """Once the automaton has its program. ``by_id_only``: ids of its token sets whose bytes are not read."""
+        i: cython.int
+        set_reach(self.a, self.t.max_depth + 1)
+        self.max_mask_bytes = max_mask_bytes
+        self.load_records(self.a.program.regions, max_walk_nodes)
+        self.load_threads()
+        if stop_ids is not self.stop_ids:
+            self.n_stops = cython.cast(cython.int, len(stop_ids))
+            self.stops = grow_int(self.stops, self.n_stops + 1)
+            if not self.stops:
+                raise MemoryError
+            for i in range(self.n_stops):
+                self.stops[i] = stop_ids[i]
+            self.stop_ids = stop_ids
+        self.n_sets = cython.cast(cython.int, len(self.a.program.token_sets))
+        if self.n_sets > 0:
+            self._enter_sets(self.a.program.token_sets, by_id_only)
         return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def leave_walk(self) -> cython.int:
+        """Forget the program: ``load_walk`` may come once more. Before the automaton forgets it."""
+        self.generation = 0
+        self.r.leave()
+        return self._forget()
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def bytes_kept(self) -> cython.longlong:
+        """Bytes that ``leave_walk`` would leave; those for which the vocabulary's size is a bound are not counted."""
+        return self._bytes_held() - self.masks.bytes_held()
 
     @cython.final
     @cython.cfunc
@@ -105,8 +130,6 @@ class MaskWalk(MaskThreads):
         """A row for each token set, and one behind them of the ids whose bytes are not read."""
         i: cython.int
         k: cython.int
-        if self.n_sets == 0:
-            return 0
         self.set_rows = grow_uint(self.set_rows, (self.n_sets + 1) * self.words + 1)
         if not self.set_rows:
             raise MemoryError
@@ -130,7 +153,7 @@ class MaskWalk(MaskThreads):
         i: cython.int
         self.forget_records()
         self.forget_threads()
-        if self.a.n_counted > 0:
+        if self.counted is not None:
             self.counted.forget()
         for i in range(self.a.n_count):
             self.a.n_mask[i] = -1
@@ -368,4 +391,4 @@ class MaskWalk(MaskThreads):
 
 # Uncompiled, attributes do not exist until they are set; compiled, mask_walk.pxd declares them.
 _COUNTERS = ("vocab_size", "n_sets", "n_stops", "max_mask_bytes")
-_POINTERS = ("set_rows", "stops")
+_POINTERS = ("set_rows", "stops", "stop_ids")

@@ -53,7 +53,8 @@ class Memo:
     @cython.exceptval(-1, check=False)
     def clear(self) -> cython.int:
         """Forget everything."""
-        self.table = drop_int(self.table)
+        if self.size != FIRST:
+            self.table = drop_int(self.table)
         self._make(FIRST)
         return 0
 

@@ -146,13 +146,15 @@ class Places:
     @cython.exceptval(-1, check=False)
     def forget(self) -> cython.int:
         """Begin an epoch: no registers is all there is."""
-        self._drop()
+        if self.v_count > 1 or self.m_count > 0:
+            self._drop()
         self.v_count = 0
         self.v_pool_len = 0
         self.m_count = 0
         self.m_pool_len = 0
         self.s_len = 0
-        self._grow_bases(1)
+        if self.v_cap == 0:
+            self._grow_bases(1)
         self.v_off[0] = 0
         self.v_len[0] = 0
         self.v_bits[0] = 0

@@ -20,7 +20,7 @@ cdef class PositionSets(LazyPositions):
     cdef int n_rules
     cdef int n_loops
     cdef int n_classes
-    cdef int generation
+    cdef int l_cap
     cdef int d_count
     cdef int d_cap
     cdef int d_pool_len
@@ -67,6 +67,7 @@ cdef class PositionSets(LazyPositions):
     cdef int* class_bytes
     cdef long long* d_min
     cdef int load_program(self, Program program) except -1
+    cdef void unset_names(self) noexcept nogil
     cdef void _drop_sets(self) noexcept nogil
     cdef int forget_sets(self) except -1
     cdef long long bytes_of_sets(self) noexcept nogil

@@ -34,6 +34,7 @@ if cython.compiled:
         moved,
         moved_longs,
         out_of_memory,
+        unset_ints,
         zero_ints,
     )
     from cython.cimports.constrained.kernel.program import Program
@@ -47,6 +48,7 @@ else:
         moved,
         moved_longs,
         out_of_memory,
+        unset_ints,
         zero_ints,
     )
 
@@ -62,6 +64,7 @@ OPEN = cython.declare(cython.int, 1 << 27)  # see item_choice
 REGISTER = cython.declare(cython.int, (1 << 27) - 1)  # a set loop's count without the two
 FAR_COUNT = cython.declare(cython.int, 0x50000000)  # see far_counts
 FAR_ENOUGH = cython.declare(cython.int, 0x50000000 + (1 << 17))
+FEW_SETS = cython.declare(cython.int, 64)
 
 
 @cython.cclass
@@ -113,15 +116,24 @@ class PositionSets(LazyPositions):
         self.i_cheap = program.i_cheap
         self.cls = program.cls
         self.cls_rep = program.cls_rep
-        i: cython.int = self.n_loops + 1
-        self.l_piece = grow_int(self.l_piece, 2 * i + self.n_rules + 1)
-        if not self.l_piece:
-            out_of_memory()
-        self.l_det = moved(self.l_piece, 0, self.l_det, 0, i)
-        self.l_next_det = moved(self.l_piece, i, self.l_next_det, 0, i)
-        self.r_det = moved(self.l_piece, 2 * i, self.r_det, 0, self.n_rules + 1)
-        self.generation = 0
+        if 2 * self.n_loops + self.n_rules > self.l_cap:
+            self.l_cap = 2 * self.n_loops + self.n_rules + 32
+            self.l_piece = grow_int(self.l_piece, self.l_cap)
+            if not self.l_piece:
+                out_of_memory()
+        self.l_det = moved(self.l_piece, 0, self.l_det, 0, self.n_loops)
+        self.l_next_det = moved(self.l_piece, self.n_loops, self.l_next_det, 0, self.n_loops)
+        self.r_det = moved(self.l_piece, 2 * self.n_loops, self.r_det, 0, self.n_rules)
         return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def unset_names(self) -> cython.void:
+        """The sets of loops and rules are not known. Of the program in hand, once the sets are forgotten."""
+        unset_ints(self.l_det, 0, self.n_loops)
+        unset_ints(self.l_next_det, 0, self.n_loops)
+        unset_ints(self.r_det, 0, self.n_rules)
 
     @cython.cfunc
     @cython.nogil
@@ -136,19 +148,14 @@ class PositionSets(LazyPositions):
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def forget_sets(self) -> cython.int:
-        """Begin an epoch: the empty det, END and HOLE are all there is."""
-        i: cython.int
-        self._drop_sets()
+        """The empty det, END and HOLE are all there is: the same for every program."""
         self.forget_lazy()
+        self.class_off = drop_int(self.class_off)
         self.d_count = 0
         self.d_pool_len = 0
-        self.d_table = drop_int(self.d_table)
-        self._clear_table(64)
-        for i in range(self.n_loops):
-            self.l_det[i] = -1
-            self.l_next_det[i] = -1
-        for i in range(self.n_rules):
-            self.r_det[i] = -1
+        if self.d_table_size != FEW_SETS:
+            self.d_table = drop_int(self.d_table)
+        self._clear_table(FEW_SETS)
         self.need_buf(64)
         self.intern_det(0)
         self.buf[0] = END_DET
@@ -472,7 +479,7 @@ class PositionSets(LazyPositions):
 
 # Uncompiled, attributes do not exist until they are set; compiled, position_sets.pxd declares them.
 _COUNTERS = """
-n_rules n_loops n_classes generation d_count d_cap d_pool_len d_pool_cap d_table_size buf_cap
+n_rules n_loops n_classes l_cap d_count d_cap d_pool_len d_pool_cap d_table_size buf_cap
 """.split()
 _POINTERS = """
 l_piece l_det l_next_det r_det d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_min

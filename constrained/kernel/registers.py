@@ -21,6 +21,8 @@ else:
     from constrained.kernel.hashing import mix
     from constrained.kernel.memory import drop_int, empty_table, grow_int, out_of_memory
 
+FEW = cython.declare(cython.int, 16)
+
 
 @cython.final
 @cython.cclass
@@ -54,12 +56,13 @@ class Registers:
     @cython.exceptval(-1, check=False)
     def clear(self) -> cython.int:
         """Forget all registers."""
-        self._drop()
+        if self.table_size != FEW:
+            self._drop()
+            self.cap = 0
+            self.pool_cap = 0
         self.count = 0
-        self.cap = 0
         self.pool_len = 0
-        self.pool_cap = 0
-        self._make_table(16)
+        self._make_table(FEW)
         return 0
 
     @cython.cfunc

@@ -50,6 +50,8 @@ cdef class Stacks(Dets):
     cdef int* i_hint
     cdef int n_hints
     cdef int hint_cap
+    cdef int far_cap
+    cdef int open_cap
     cdef int* p_item
     cdef int* n_table
     cdef int* el_piece

@@ -43,6 +43,7 @@ if cython.compiled:
         moved,
         moved_longs,
         out_of_memory,
+        unset_ints,
     )
     from cython.cimports.constrained.kernel.pending import drop_dead, enter_guard
     from cython.cimports.constrained.kernel.position_sets import (
@@ -62,7 +63,15 @@ else:
     from constrained.kernel.guard_tables import GuardTables
     from constrained.kernel.hashing import mix, sort_triples
     from constrained.kernel.item_choice import add_open, is_open, load_choices
-    from constrained.kernel.memory import drop_int, empty_table, grow_int, moved, moved_longs, out_of_memory
+    from constrained.kernel.memory import (
+        drop_int,
+        empty_table,
+        grow_int,
+        moved,
+        moved_longs,
+        out_of_memory,
+        unset_ints,
+    )
     from constrained.kernel.pending import drop_dead, enter_guard
     from constrained.kernel.position_sets import BUDGET, END_DET, FAR_COUNT, FAR_ENOUGH, GUARD, HOLE_DET
     from constrained.kernel.registers import Registers
@@ -74,6 +83,7 @@ HOLE_NODE = cython.declare(cython.int, 2)
 FAR_LOW = cython.declare(cython.int, 0x3FFFFFF0)
 FAR_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
 MAX_NODES = cython.declare(cython.int, 1 << 24)  # so many have handles
+FEW_NODES = cython.declare(cython.int, 64)
 
 
 class ThreadLimitReached(Exception):
@@ -120,10 +130,12 @@ class Stacks(Dets):
         self.max_threads = max_threads
         self.far = 1 << 30
         make_ranges(self)
-        self.registers = Registers()
-        self.guards = GuardTables()
+        if self.registers is None:
+            self.registers = Registers()
+            self.guards = GuardTables()
         self.guards.load(self.program.guards)
         self.guard_loop = -1
+        self.guard_det = -1
         self.budgets = False
         for i in range(self.n_loops):
             if self.l_rule[i] == GUARD and self.guard_loop < 0:
@@ -147,23 +159,21 @@ class Stacks(Dets):
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def forget_nodes(self) -> cython.int:
-        """Begin an epoch, once the dets are forgotten: the dead node, END and HOLE are all there is."""
-        i: cython.int
-        self._drop_nodes()
+        """Once the dets are forgotten: the dead node, END and HOLE are all there is."""
         self.registers.clear()
         self.n_hints = 0
         if self.choices:
-            for i in range(self.n_loops):
-                self.l_open_det[i] = -1
+            unset_ints(self.l_open_det, 0, self.n_loops)
+        self.n_generation = 0
         self.n_count = 0
         self.el_len = 0
         self.it_len = 0
         self.un_len = 0
         self.mn_len = 0
         self.guards.n_todo = 0
-        self.n_table = drop_int(self.n_table)
-        self._clear_nodes(64)
-        self.guard_det = -1 if self.guard_loop < 0 else self.loop_det(self.guard_loop)
+        if self.n_table_size != FEW_NODES:
+            self.n_table = drop_int(self.n_table)
+        self._clear_nodes(FEW_NODES)
         self.canonical(0)
         self.add_item(END_DET, 0, 0)
         self.canonical(0)
@@ -624,9 +634,10 @@ class Stacks(Dets):
 _COUNTERS = """
 max_threads far has_far choices guard_loop guard_det budgets n_generation n_count n_cap n_table_size el_len el_cap
 it_len it_cap un_len un_cap mn_len mn_cap
-n_hints hint_cap
+n_hints hint_cap far_cap open_cap
 """.split()
 _POINTERS = """
+registers guards
 n_piece n_off n_len n_row n_exp n_nexp n_mask n_mark n_far n_min n_table el_piece el_d el_c el_n it_piece it_d it_c it_n
 un_a un_b mn_node l_far l_open l_open_det i_open i_stop i_left i_hint p_item
 """.split()

@@ -50,6 +50,8 @@ PLACE_BITS = cython.declare(cython.int, 44)
 PLACE = cython.declare(cython.longlong, (1 << 44) - 1)
 NODE = cython.declare(cython.longlong, (1 << 24) - 1)
 EPOCH = cython.declare(cython.int, (1 << 19) - 1)
+KEPT_BYTES = cython.declare(cython.longlong, 1 << 20)
+"""Tables that are not larger than this, of states and of masks, stay when their program is left."""
 
 
 class StaleState(Exception):
@@ -65,11 +67,32 @@ class TokenAutomaton(MaskWalk):
                  max_mask_bytes: cython.longlong, max_walk_nodes: cython.longlong, by_id_only=()):
         """``max_threads``: largest number of elements of one node; ``by_id_only``: ids of the program's token sets
         whose bytes are not read."""
-        automaton: Automaton = Automaton()
-        automaton.load(program, max_threads)
-        self.make_walk(automaton, trie, stop_ids, max_mask_bytes, max_walk_nodes, by_id_only)
+        self.make_walk(Automaton(), trie)
         self.places = Places()
-        self.places.make(automaton)
+        self.places.make(self.a)
+        self.load(program, max_threads, stop_ids, max_mask_bytes, max_walk_nodes, by_id_only)
+
+    @cython.ccall
+    def load(self, program: Program, max_threads: cython.int, stop_ids: tuple, max_mask_bytes: cython.longlong,
+             max_walk_nodes: cython.longlong, by_id_only):
+        """Begin with a program, after ``leave``; arguments as for a new one."""
+        self.a.load(program, max_threads)
+        self.load_walk(stop_ids, max_mask_bytes, max_walk_nodes, by_id_only)
+
+    @cython.ccall
+    def leave(self) -> cython.bint:
+        """Forget the program and all states: what is left may ``load`` another one, for the same vocabulary.
+
+        False, and nothing is done, where that is not worth while: large tables, and programs that are rare (guards,
+        budgets, token sets, positions that are made when they are met, hundreds of keys read together).
+        """
+        if (self.n_sets > 0 or self.a.guard_loop >= 0 or self.a.budgets or self.a.grows or self.a.choices
+                or self.bytes_kept() > KEPT_BYTES):
+            return False
+        self.leave_walk()
+        self.a.leave(KEPT_BYTES)
+        self.places.forget()
+        return True
 
     @cython.cfunc
     @cython.nogil

@@ -1,5 +1,5 @@
 from array import array
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from constrained.kernel.mask_walk import MaskWalk
@@ -14,11 +14,21 @@ class TokenAutomaton(MaskWalk):
         program: Program,
         max_threads: int,
         trie: TokenTrie,
-        stop_ids: Collection[int],
+        stop_ids: tuple[int, ...],
         max_mask_bytes: int,
         max_walk_nodes: int,
         by_id_only: Iterable[int] = ...,
     ) -> None: ...
+    def load(
+        self,
+        program: Program,
+        max_threads: int,
+        stop_ids: tuple[int, ...],
+        max_mask_bytes: int,
+        max_walk_nodes: int,
+        by_id_only: Iterable[int],
+    ) -> None: ...
+    def leave(self) -> bool: ...
     def start(self) -> int: ...
     def is_fresh(self, handle: int) -> bool: ...
     def new_epoch(self) -> None: ...

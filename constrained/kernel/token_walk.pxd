@@ -44,7 +44,8 @@ cdef class TokenWalk:
     cdef int* rest_n
     cdef int* rest_c
     cdef int first[8]
-    cdef int make(self, Automaton automaton, TokenTrie trie, HoleRegions regions, ExitGroups groups, long long max_walk_nodes) except -1
+    cdef int make(self, Automaton automaton, TokenTrie trie, HoleRegions regions, ExitGroups groups) except -1
+    cdef void load(self, long long max_walk_nodes) noexcept
     cdef void _begin(self, bint hook) noexcept nogil
     cdef int from_root(self, int node, bint hook) except -1 nogil
     cdef int from_group(self, int g, int node, bint hook) except -1 nogil

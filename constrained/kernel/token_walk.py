@@ -64,7 +64,7 @@ class WalkLimitReached(Exception):
 @cython.no_gc
 @cython.cclass
 class TokenWalk:
-    """See the module docstring. ``make`` comes first."""
+    """See the module docstring. ``make`` comes first, then ``load``."""
 
     if cython.compiled:
 
@@ -91,9 +91,8 @@ class TokenWalk:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def make(self, automaton: Automaton, trie: TokenTrie, regions: HoleRegions, groups: ExitGroups,
-             max_walk_nodes: cython.longlong) -> cython.int:
-        """Walk ``trie`` with ``automaton``, whose ``regions`` and places' ``groups`` these are."""
+    def make(self, automaton: Automaton, trie: TokenTrie, regions: HoleRegions, groups: ExitGroups) -> cython.int:
+        """Walk ``trie`` with ``automaton``, whose ``regions`` and places' ``groups`` these are; ``load`` comes next."""
         self.a = automaton
         self.t = trie
         self.r = regions
@@ -106,13 +105,18 @@ class TokenWalk:
         self.side.make(automaton, trie, regions)
         self.literals = Literals()
         self.literals.make(automaton, trie, groups)
-        self.max_walk_nodes = max_walk_nodes
-        self.plain = automaton.guard_loop < 0 and not automaton.budgets
-        self.small = SMALL_SUBTREE if regions.n_regions > 1 else SMALL_WITHOUT_REGIONS
         self.path = grow_int(self.path, trie.max_depth + 2)
         if not self.path:
             raise MemoryError
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def load(self, max_walk_nodes: cython.longlong) -> cython.void:
+        """Once the automaton and its regions have their program."""
+        self.max_walk_nodes = max_walk_nodes
+        self.plain = self.a.guard_loop < 0 and not self.a.budgets
+        self.small = SMALL_SUBTREE if self.r.n_regions > 1 else SMALL_WITHOUT_REGIONS
 
     # ---- a walk --------------------------------------------------------------------------------------
 

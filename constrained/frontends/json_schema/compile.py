@@ -35,7 +35,7 @@ _JSON = (str, bytes, bytearray, dict, list, tuple, bool, int, float, Decimal, ty
 """What is read as a schema of JSON, or refused as a wrong one; anything else is meant as a type."""
 _SCALARS = frozenset((str, int, bool, type(None)))
 
-__all__ = ["build", "from_json_schema", "normalise_schema", "read_document", "read_schema", "schema_text"]
+__all__ = ["FRONT", "build", "from_json_schema", "normalise_schema", "read_document", "read_schema", "schema_text"]
 
 
 def from_json_schema(
@@ -80,7 +80,7 @@ def from_json_schema(
         options = (assert_formats, any_whitespace, max_whitespace_cnt, indent, separators, string_escapes,
                    max_number_digits, property_order)
         if isinstance(schema, _JSON):
-            found = _FRONT.rules(schema, draft, registry, limits, options, strict_mode)
+            found = FRONT.rules(schema, draft, registry, limits, options, strict_mode)
         else:
             document = read_document(schema, draft, registry, limits, unsupported, max_number_digits)
             found = _TYPE_FRONT.rules(document[0], None, None, limits, options, strict_mode)
@@ -231,6 +231,6 @@ def _no_constant(name: str) -> None:
 
 
 _decode = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_constant).decode
-_FRONT = Front(read_schema, find_dialect, URIS, way_of)
+FRONT = Front(read_schema, find_dialect, URIS, way_of)
 _TYPE_FRONT = Front(lambda value, limits: value, lambda draft, value, registry: PYTHON_TYPES, {}, way_of)
 """Of schemas that ``python_types`` made, which are values of their own dialect."""

@@ -1,0 +1,181 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
+"""What the texts of one grammar share, and what the grammars of one vocabulary do.
+
+``engine.compiled.CompiledGrammar`` is a ``SharedGrammar`` and ``engine.vocabulary_tables.VocabularyTrie`` is a
+``SharedTables``; they have everything else. Here is what every grammar and every text comes by on its way to the first
+mask: the automaton of the grammar's program, the number of a text.
+
+An automaton has twenty parts, each with tables of its own: to make them takes as long as a small grammar's first mask.
+So when a grammar has ended its automaton leaves the program (``TokenAutomaton.leave``) and waits, with small tables and
+nothing in them, for the vocabulary's next grammar.
+
+Data
+    spares       automata without a program, at most ``KEPT``, each with up to 2 MB of tables
+    automaton    of a grammar: a ``TokenAutomaton``, or what stands for one
+    _texts       weak references to the matchers that are told before an epoch ends; _started: how many there were
+
+Only an automaton that nobody else holds is kept: not in a free-threaded build before Python 3.14, where that cannot be
+told. Taking and keeping are one operation on a list each; two threads that keep at once may keep one more. The
+cyclic collector does not see automata: nothing that they hold leads back to them.
+
+Cost: 2 us for a grammar, 0.3 us for a text.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.constrained.kernel.token_automaton import TokenAutomaton
+    from cython.cimports.cpython.weakref import PyWeakref_NewRef
+else:
+    from constrained.kernel.token_automaton import TokenAutomaton
+
+from sys import getrefcount
+from weakref import ref
+
+from constrained.kernel.stacks import ThreadLimitReached  # a Python name in both modes
+
+KEPT = cython.declare(cython.int, 2)
+NO_IDS: object = frozenset()
+LAZY_CALLS = cython.declare(cython.int, 252)
+"""Steps that a matcher counts as taken when it looks at the memory: in a lazy automaton a mask may take 40 MB."""
+FEW_TEXTS = cython.declare(cython.int, 16)
+"""New texts between two looks at the memory: many short ones must not fill it unseen."""
+
+
+@cython.cclass
+class SharedTables:
+    """What all grammars of one vocabulary share. See the module docstring."""
+
+    def __init__(self, info, trie):
+        self.info = info
+        self.trie = trie
+        self.stops = frozenset(info.stop_token_ids)
+        self.stop_ids = info.stop_token_ids
+        self.unspellable = info.unspellable_bytes
+        self.closed = info.closed
+        self.spares = []
+
+
+@cython.cclass
+class SharedGrammar:
+    """What all texts of one grammar share. See the module docstring."""
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            if type(self.automaton) is TokenAutomaton and is_lone(cython.cast(cython.p_void, self.automaton)):  # noqa: F821 - the .pxd
+                self._keep()
+
+    else:
+
+        def __new__(cls, *args, **options):
+            self = object.__new__(cls)
+            self.automaton = self.program = self.live = self._graph = None
+            self._has_distinct = False
+            self._budget = self._kept = self._looks = self._started = self.calls_ahead = 0
+            return self
+
+        def __del__(self):
+            if type(self.automaton) is TokenAutomaton and getrefcount(self.automaton) == 2:
+                self._keep()
+
+    @cython.cfunc
+    def _keep(self):
+        """The automaton waits for the next grammar."""
+        spares: list = cython.cast(SharedTables, self.tables).spares
+        if spares is not None and len(spares) < KEPT:  # None: the collector was here
+            try:
+                if cython.cast(TokenAutomaton, self.automaton).leave():
+                    spares.append(self.automaton)
+            except MemoryError:
+                pass  # it is not kept
+
+    def __init__(self, rules, tokenizer_info, limits, tables=None):
+        """``tables``: those of ``tokenizer_info``, where they are at hand."""
+        shared: SharedTables = self._tables_of(tokenizer_info) if tables is None else tables
+        self.rules = rules
+        self.tokenizer_info = tokenizer_info
+        self.limits = limits
+        self.tables = shared
+        self.by_id_only = NO_IDS
+        self._held = []
+        self._texts = []
+        self.program = self._lower(rules, limits, shared.unspellable, self._resolve, self._mark)
+        try:
+            self._run(shared)
+        except ThreadLimitReached as error:
+            self._refuse(error)
+        if self._has_distinct or not shared.closed:
+            self._finish()
+
+    @cython.cfunc
+    def _run(self, tables: SharedTables):
+        """Make the automaton of the program, or take one that waits."""
+        limits = self.limits
+        one: TokenAutomaton
+        waits: cython.bint = False
+        if tables.spares:
+            try:
+                one = tables.spares.pop()
+                waits = True
+            except IndexError:
+                pass  # another thread has it
+        if waits:
+            one.load(self.program, limits.max_threads, tables.stop_ids, limits.max_mask_bytes, limits.max_walk_nodes,
+                     self.by_id_only)
+        else:
+            one = TokenAutomaton(self.program, limits.max_threads, tables.trie, tables.stop_ids, limits.max_mask_bytes,
+                                 limits.max_walk_nodes, self.by_id_only)
+            if cython.compiled:  # the collector may empty what is in a cycle while another object's end keeps it
+                PyObject_GC_UnTrack(cython.cast(cython.p_void, one))  # noqa: F821 - the .pxd
+                PyObject_GC_UnTrack(cython.cast(cython.p_void, one.a))  # noqa: F821 - the .pxd
+        self.automaton = one
+        if one.a.has_lazy:
+            self.calls_ahead = LAZY_CALLS
+
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def matcher_begins(self, matcher) -> cython.longlong:
+        """Called by every new matcher, which is carried over into new epochs; returns the number of its text."""
+        if cython.compiled:
+            self._texts.append(PyWeakref_NewRef(matcher, None))
+        else:
+            self._texts.append(ref(matcher))
+        self._started += 1
+        number: cython.longlong = self._started
+        if number % FEW_TEXTS == 0:
+            self._look_at_texts()
+        return number
+
+    def text_begins(self):
+        """Called where a matcher begins anew; returns the number of its text."""
+        self._started += 1
+        return self._started
+
+    # ---- what ``CompiledGrammar`` has ----------------------------------------------------------------
+
+    def _tables_of(self, tokenizer_info):
+        raise NotImplementedError
+
+    def _lower(self, rules, limits, unspellable, resolve_tokens, mark):
+        raise NotImplementedError
+
+    def _resolve(self, reference):
+        raise NotImplementedError
+
+    def _mark(self):
+        raise NotImplementedError
+
+    def _refuse(self, error):
+        raise NotImplementedError
+
+    def _finish(self):
+        raise NotImplementedError
+
+    def _look_at_texts(self):
+        raise NotImplementedError
