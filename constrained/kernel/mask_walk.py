@@ -113,6 +113,9 @@ class MaskWalk(MaskThreads):
         """Forget the program: ``load_walk`` may come once more. Before the automaton forgets it."""
         self.generation = 0
         self.r.leave()
+        self.masks.begin(NONE)  # an exception may have left something
+        if self.masks.scratch:
+            self.masks._clear_scratch()
         return self._forget()
 
     @cython.final

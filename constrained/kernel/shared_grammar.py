@@ -10,7 +10,8 @@ So when a grammar has ended its automaton leaves the program (``TokenAutomaton.l
 nothing in them, for the vocabulary's next grammar.
 
 Data
-    spares       automata without a program, at most ``KEPT``, each with up to 2 MB of tables
+    spares       automata without a program, at most ``KEPT``, each with up to 2 MB of tables, and scratch for which
+                 the vocabulary's size is a bound
     automaton    of a grammar: a ``TokenAutomaton``, or what stands for one
     _texts       weak references to the matchers that are told before an epoch ends; _started: how many there were
 

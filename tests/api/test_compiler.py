@@ -8,6 +8,7 @@ import weakref
 import pytest
 
 import constrained as cd
+from constrained.grammar.show import show
 from tests.engine.worlds import byte_vocabulary
 
 
@@ -74,3 +75,38 @@ def test_questions_about_a_compiled_grammar() -> None:
     assert "x" in one.rules_at(one.advance(one.start_state, b"((")) and "root" in repr(one)
     assert one.rules_at(one.advance(one.start_state, b"a" * 70)) == ["root"]
     assert one.tokenizer_info is byte_vocabulary() and one.limits == cd.Limits()
+
+
+SCHEMAS: list[tuple[str, dict[str, object]]] = [
+    ('{"type": "integer"}', {}),
+    ('{"properties": {"a": {"type": "string"}, "b": {"type": "null"}}, "required": ["a"]}', {"property_order": "any"}),
+    ('{"allOf": [{"required": ["a"]}, {"not": {"required": ["b"]}}], "type": "object"}', {"strict_mode": True}),
+    ('{"type": "array", "items": {"enum": [1, "x"]}}', {"any_whitespace": False, "separators": (",", ":")}),
+    ('{"format": "ipv4", "type": "string"}', {"assert_formats": False, "string_escapes": "canonical"}),
+    ('{"minimum": 1, "maximum": 3}', {"unsupported": "warn", "max_number_digits": 5}),
+    ("true", {"limits": cd.Limits(max_threads=100)}),
+]
+"""Read by ``direct_document``, and not; options of each kind."""
+
+
+@pytest.mark.parametrize(("text", "options"), SCHEMAS, ids=lambda value: value if isinstance(value, str) else "")
+def test_a_schema_is_the_same_with_and_without_a_cache(text: str, options: dict[str, object]) -> None:
+    kept = cd.GrammarCompiler(byte_vocabulary()).compile_json_schema(text, **options)  # type: ignore[arg-type]
+    plain = cd.GrammarCompiler(byte_vocabulary(), cache_limit_bytes=0).compile_json_schema(
+        text, **options)  # type: ignore[arg-type]
+    expected = cd.Grammar.from_json_schema(text, **options)
+    assert kept.rules.rules.keys() == plain.rules.rules.keys() == expected.rules.rules.keys()
+    assert show(kept.rules) == show(plain.rules) == show(expected.rules)
+    assert plain.limits == kept.limits == options.get("limits", cd.Limits())
+
+
+@pytest.mark.parametrize("text", ['{"type": "strin"}', "{", '{"minimum": 3, "maximum": 1, "type": "integer"}',
+                                  '{"type": "string", "minLength": 3, "maxLength": 2}', '{"$ref": "#/nowhere"}'])
+def test_a_wrong_schema_is_refused_in_the_same_words_with_and_without_a_cache(text: str) -> None:
+    words = []
+    for limit in (0, 1 << 20):
+        with pytest.raises(cd.ConstrainedError) as refused:
+            cd.GrammarCompiler(byte_vocabulary(), cache_limit_bytes=limit).compile_json_schema(text)
+        words.append((type(refused.value), str(refused.value), refused.value.__cause__))
+        assert gc.isenabled()
+    assert words[0] == words[1]
