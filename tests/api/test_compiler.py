@@ -80,7 +80,8 @@ def test_questions_about_a_compiled_grammar() -> None:
 SCHEMAS: list[tuple[str, dict[str, object]]] = [
     ('{"type": "integer"}', {}),
     ('{"properties": {"a": {"type": "string"}, "b": {"type": "null"}}, "required": ["a"]}', {"property_order": "any"}),
-    ('{"allOf": [{"required": ["a"]}, {"not": {"required": ["b"]}}], "type": "object"}', {"strict_mode": True}),
+    ('{"allOf": [{"required": ["a"]}, {"not": {"required": ["b"]}}], "type": "object"}', {"draft": 7}),
+    ('{"type": "object", "properties": {"a": {"type": "integer"}}}', {"strict_mode": True}),
     ('{"type": "array", "items": {"enum": [1, "x"]}}', {"any_whitespace": False, "separators": (",", ":")}),
     ('{"format": "ipv4", "type": "string"}', {"assert_formats": False, "string_escapes": "canonical"}),
     ('{"minimum": 1, "maximum": 3}', {"unsupported": "warn", "max_number_digits": 5}),

@@ -116,7 +116,6 @@ def test_few_wait_and_they_are_empty() -> None:
 
 
 @pytest.mark.parametrize("grammar", [
-    cd.Grammar.from_lark('start: /(?!abc)[a-d]+/ "!"'),
     cd.Grammar.from_ebnf('root ::= <[65]> "a"'),
     cd.Grammar.from_json_schema({"type": "integer", "multipleOf": 1234567}),
 ])
