@@ -71,6 +71,9 @@ def casts(exists: tuple[Cell, ...], room: int | None, algebra: _Algebra) -> list
     if len(exists) > MAX_WITNESSES:
         raise NotEnforced(f"more than {MAX_WITNESSES} undeclared members must exist",
                           "name the properties, or drop some of the negations")
+    if len(exists) == 1 and (room is None or room > 0):  # nearly always
+        only = part_of([exists[0]], algebra)
+        return [] if only is None else [[only]]
     found: list[list[Cell]] = []
     for groups in partitions(list(exists)):
         if room is not None and len(groups) > room:
