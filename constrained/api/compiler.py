@@ -143,10 +143,14 @@ class GrammarCompiler(SchemaCompiler):
 
         ``thinking``, here and below: a think section before the text, see ``docs/structural_tags.md``.
 
-        Raises as ``Grammar.from_ebnf``; ``UnsatisfiableGrammarError`` also when this vocabulary cannot spell any text.
+        Raises as ``Grammar.from_ebnf``; ``UnsatisfiableGrammarError`` also when this vocabulary cannot spell any text,
+        ``UnsatisfiableSchemaError`` where the grammar was made from a schema or a type.
         """
         if isinstance(grammar, Grammar):
-            return self._cached(("grammar", grammar), lambda: grammar.rules, thinking=thinking)
+            try:
+                return self._cached(("grammar", grammar), lambda: grammar.rules, thinking=thinking)
+            except UnsatisfiableGrammarError as error:
+                raise grammar.explained(error, self.limits) from None
         if isinstance(grammar, (str, bytes)):
             text = grammar
             return self._cached(("ebnf", text, root_rule_name),

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from constrained.errors import GrammarError
+from constrained.errors import GrammarError, UnsatisfiableGrammarError
 from constrained.frontends.ebnf import from_ebnf
 from constrained.frontends.json_schema.compile import from_json_schema
+from constrained.frontends.json_schema.unsatisfiable import why_unsatisfiable
 from constrained.frontends.lark.compile import from_lark
 from constrained.frontends.python_types import from_type
 from constrained.frontends.regex import from_regex
@@ -32,7 +33,7 @@ __all__ = ["Grammar"]
 class Grammar:
     """A grammar: rules over expressions, with a root. Make one with the ``from_`` methods, ``builtin`` or ``of``."""
 
-    __slots__ = ("_flat", "rules")
+    __slots__ = ("_flat", "_schema", "rules")
 
     rules: RuleSet
     """The rules as front ends make them and the engine runs them."""
@@ -43,6 +44,7 @@ class Grammar:
                                hint="use Grammar.from_ebnf(text), Grammar.from_regex(pattern) or Grammar.of(...)")
         self.rules = rules
         self._flat: Any = None
+        self._schema: tuple[Any, dict[str, Any]] | None = None  # what it was made from, for the words of an error
 
     @classmethod
     def from_ebnf(cls, text: str | bytes, *, root: str = "root", limits: Limits | None = None) -> Grammar:
@@ -90,7 +92,17 @@ class Grammar:
         Raises ``SchemaError`` with a JSON Pointer (also ``UnsupportedSchemaError``, ``UnsatisfiableSchemaError``) and
         ``GrammarLimitError``.
         """
-        return cls(from_json_schema(schema, **options))
+        found = cls(from_json_schema(schema, **options))
+        found._schema = (schema, options)
+        return found
+
+    def explained(self, error: UnsatisfiableGrammarError, limits: Limits) -> GrammarError:
+        """The error of a grammar that has no text: of one made from a schema, with the place that has no value."""
+        if self._schema is None:
+            return error
+        schema, options = self._schema
+        asked = {name: value for name, value in options.items() if name not in ("unsupported", "limits")}
+        return why_unsatisfiable(schema, options.get("limits") or limits, **asked)
 
     @classmethod
     def from_structural_tag(cls, tag: Any, *, tokenizer_info: TokenizerInfo | None = None, strict_mode: bool = True,
@@ -125,7 +137,9 @@ class Grammar:
         Raises ``UnsupportedSchemaError`` with the place of an annotation that cannot be enforced and what to write
         instead, ``UnsatisfiableSchemaError``, ``GrammarLimitError``.
         """
-        return cls(from_type(annotation, **options))
+        found = cls(from_type(annotation, **options))
+        found._schema = (annotation, options)
+        return found
 
     @classmethod
     def builtin(cls, name: str) -> Grammar:

@@ -38,6 +38,7 @@ def why_unsatisfiable(schema: Any, limits: Limits, *, draft: str | int | None = 
         value, dialect, _ = read_document(schema, draft, registry, limits, "ignore",
                                           spelling.get("max_number_digits", 400))
         normaliser = normalise_schema(value, dialect, limits, "ignore", assert_formats, registry, comparing=False)
+        spelling["property_order"] = "schema"  # whether there is a value does not depend on it; the rules say it sooner
         search = _Search(normaliser, json_policy(spelling, dialect.float_integers), strict_mode)
         found = search.cause(normaliser.document.root_place())
     except (ConstrainedError, NotEnforced, RecursionError):

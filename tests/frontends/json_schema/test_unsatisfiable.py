@@ -47,6 +47,22 @@ def test_the_place_and_the_reason(name: str) -> None:
     assert caught.value.pointer == pointer and reason in str(caught.value)
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_a_grammar_of_it_says_the_same(name: str) -> None:
+    """Whichever way it is compiled, and in whichever order members are written."""
+    schema, pointer, words = CASES[name]
+    for options in ({}, {"property_order": "any"}, {"property_order": "any", "unsupported": "ignore"}):
+        said = []
+        for make in (lambda: byte_compiler().compile_json_schema(schema, **options),
+                     lambda: byte_compiler().compile_grammar(cd.Grammar.from_json_schema(schema, **options))):
+            with pytest.raises(cd.UnsatisfiableSchemaError) as caught:
+                make()
+            said.append((caught.value.pointer, str(caught.value)))
+        assert said[0] == said[1]
+        assert said[0][0] == pointer
+        assert words in said[0][1]
+
+
 def test_strict_mode_is_named() -> None:
     schema = {"type": "object", "properties": {"a": {}}, "required": ["b"]}
     with pytest.raises(cd.UnsatisfiableSchemaError, match="strict_mode"):
