@@ -53,10 +53,12 @@ def test_a_grammar_of_it_says_the_same(name: str) -> None:
     schema, pointer, words = CASES[name]
     for options in ({}, {"property_order": "any"}, {"property_order": "any", "unsupported": "ignore"}):
         said = []
-        for make in (lambda: byte_compiler().compile_json_schema(schema, **options),
-                     lambda: byte_compiler().compile_grammar(cd.Grammar.from_json_schema(schema, **options))):
+        for by_grammar in (False, True):
             with pytest.raises(cd.UnsatisfiableSchemaError) as caught:
-                make()
+                if by_grammar:
+                    byte_compiler().compile_grammar(cd.Grammar.from_json_schema(schema, **options))
+                else:
+                    byte_compiler().compile_json_schema(schema, **options)
             said.append((caught.value.pointer, str(caught.value)))
         assert said[0] == said[1]
         assert said[0][0] == pointer
