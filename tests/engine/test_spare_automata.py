@@ -153,9 +153,9 @@ def test_the_vocabulary_ends_with_its_last_user() -> None:
                                     special_token_ids=[257], stop_token_ids=[257])
     tables = trie_of(info)
     known = weakref.ref(tables)
-    matcher = cd.GrammarMatcher(compile_rules(GRAMMARS[0].rules, info))
-    assert matcher.allowed_token_ids() == [ord("a")]
-    del matcher
+    compiled = compile_rules(GRAMMARS[0].rules, info)
+    assert cd.GrammarMatcher(compiled).allowed_token_ids() == [ord("a")]
+    del compiled
     assert len(tables.spares) == 1
     del tables
     assert known() is None
