@@ -23,12 +23,14 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.counted_annex import CountedAnnex
-    from cython.cimports.constrained.kernel.counted_walk import KNOWN, LEAVES, LISTED, LONG, REACH, CountedWalk
+    from cython.cimports.constrained.kernel.counted_nodes import KNOWN, LEAVES, LISTED, LONG, REACH
+    from cython.cimports.constrained.kernel.counted_walk import CountedWalk
     from cython.cimports.constrained.kernel.mask_records import MaskRecords
     from cython.cimports.constrained.kernel.mask_store import NONE
 else:
     from constrained.kernel.counted_annex import CountedAnnex
-    from constrained.kernel.counted_walk import KNOWN, LEAVES, LISTED, LONG, REACH, CountedWalk
+    from constrained.kernel.counted_nodes import KNOWN, LEAVES, LISTED, LONG, REACH
+    from constrained.kernel.counted_walk import CountedWalk
     from constrained.kernel.mask_records import MaskRecords
     from constrained.kernel.mask_store import NONE
 

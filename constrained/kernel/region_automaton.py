@@ -50,7 +50,7 @@ else:
 BETWEEN_ROUNDS = cython.declare(cython.int, 1 << 24)
 BUDGET = cython.declare(cython.int, -5)
 MAX_CELLS = cython.declare(cython.int, 2048)
-MUCH = cython.declare(cython.int, 4)
+MUCH = cython.declare(cython.int, 8)
 """A region is left too often for lists if more than one in so many trie nodes can follow one of its ways out."""
 
 

@@ -1,5 +1,3 @@
-from constrained.kernel.class_trie import ClassTrie
-from constrained.kernel.token_trie import TokenTrie
+from constrained.kernel.region_reach import RegionReach
 
-class RegionTokens:
-    def __init__(self, trie: TokenTrie, classes: ClassTrie, root: int) -> None: ...
+class RegionTokens(RegionReach): ...

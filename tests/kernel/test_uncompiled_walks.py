@@ -16,7 +16,7 @@ from constrained.kernel import (
     mask_records,
     mask_store,
     region_automaton,
-    region_tokens,
+    region_reach,
     token_walk,
 )
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(is_compiled(), reason="compiled, the thresholds 
 THRESHOLDS = [
     (token_walk, "MANY_NODES", 0),
     (exit_groups, "MANY_PLACES", 0), (region_automaton, "MAX_CELLS", 4), (region_automaton, "MUCH", 1_000_000),
-    (region_tokens, "NARROW", 2), (mask_records, "ROW_IDS", 2), (mask_store, "DELTA_MAX", 2),
+    (region_reach, "NARROW", 2), (mask_records, "ROW_IDS", 2), (mask_store, "DELTA_MAX", 2),
 ]
 
 
