@@ -8,7 +8,8 @@ Idea
 
 Data
     tb[:tb_len]      for each state, numbered from 1, ``1 + n_classes`` ints: the number of its way out (0: none), with
-                     BETWEEN_ROUNDS set between the rounds of a counted loop; the state after a byte of each class
+                     BETWEEN_ROUNDS set between the rounds of a counted loop; the state after a byte of each class.
+                     ``tb[tb_len]`` is ``n_classes``
     number           the partition of these classes, a number of ``region_tables``
     ways[:n_ways]    the hole nodes at which the ways out go on, by number
     counted          whether rounds can be counted along a path
@@ -50,8 +51,8 @@ else:
 BETWEEN_ROUNDS = cython.declare(cython.int, 1 << 24)
 BUDGET = cython.declare(cython.int, -5)
 MAX_CELLS = cython.declare(cython.int, 2048)
-MUCH = cython.declare(cython.int, 8)
-"""A region is left too often for lists if more than one in so many trie nodes can follow one of its ways out."""
+MUCH = cython.declare(cython.int, 6)
+"""A region is left too often for lists if more than one in so many trie nodes can follow a place within it."""
 
 
 @cython.final
@@ -293,6 +294,7 @@ class RegionAutomaton:
             self.tb[self.tb_len + j] = i
         if n == old - 1:
             self.number = self.rg_number[region]
+            self.tb[self.tb_len] = n
             return 0
         with cython.gil:
             self._find_number(region)
@@ -301,6 +303,7 @@ class RegionAutomaton:
             for i in range(n):
                 self.tb[s * (n + 1) + 1 + i] = self.tb[s * old + 1 + self.tb[self.tb_len + old + i]]
         self.tb_len = count * (n + 1)
+        self.tb[self.tb_len] = n
         return 0
 
     @cython.cfunc
@@ -323,15 +326,25 @@ class RegionAutomaton:
     def leaves_much(self) -> cython.bint:
         """Whether what was explored last can be left by the bytes of a large part of the trie's nodes.
 
-        To go on behind each of the places where it stands is more work then than to walk the trie.
+        To go on behind each of the places where it stands is more work then than to walk the trie. Ways out of states
+        that do not go on inside, and other bytes than ASCII's, stand behind few nodes: those of a character begun.
         """
         b: cython.int
+        i: cython.int
         k: cython.int
-        n: cython.int = 0
+        s: cython.int = 0
+        n: cython.int = self.tb[self.tb_len]
         zero_ints(self.first, 0, 8)
-        for k in range(self.n_ways):
-            self.a.first_classes(self.ways[k], self.first)
-        for b in range(256):
+        while s < self.tb_len:
+            k = self.tb[s] & (BETWEEN_ROUNDS - 1)
+            i = s + 1
+            s += n + 1
+            while i < s and self.tb[i] == 0:
+                i += 1
+            if k != 0 and i < s:
+                self.a.first_classes(self.ways[k - 1], self.first)
+        n = 0
+        for b in range(128):
             k = self.a.cls[b]
             if (self.first[k >> 5] >> (k & 31)) & 1:
                 n += self.t.byte_off[b + 1] - self.t.byte_off[b]
