@@ -5,8 +5,8 @@ from __future__ import annotations
 from constrained.errors import GrammarLimitError
 from constrained.grammar.ir import Expr
 from constrained.kernel.automaton_writer import RepeatTooLarge
+from constrained.kernel.completable import find_dead
 from constrained.kernel.images import MOST_POSITIONS, keep_image
-from constrained.kernel.minima import find_shortest
 from constrained.kernel.network import NetworkTooLarge
 from constrained.kernel.nodes import unshare
 from constrained.kernel.nullable import empty_items, find_nullable
@@ -27,7 +27,7 @@ def keep_image_of(writer: RuleWriter, text: Expr, name: str) -> None:
         if not empty_items(net) and not net.guard_dfas and make_starts(net):
             add_root(net)
             find_regions(net)
-            find_shortest(net)
+            find_dead(net)
             drop_dead(net)
             image = writer.image_of_root(name)
         net.give_back()

@@ -20,7 +20,7 @@ from constrained.engine.guards import check_guards, guard_edges, guard_tables
 from constrained.engine.left_corner import remove_left_recursion
 from constrained.errors import GrammarError, GrammarLimitError, UnsatisfiableGrammarError
 from constrained.grammar.ir import RuleSet, TokenReference
-from constrained.kernel.minima import find_shortest
+from constrained.kernel.completable import find_dead
 from constrained.kernel.network import Network, NetworkTooLarge
 from constrained.kernel.nullable import empty_items, find_nullable
 from constrained.kernel.partition import find_classes
@@ -89,7 +89,7 @@ def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: 
         part_calls(net)
     before = net.size()
     find_regions(net)  # may split positions
-    find_shortest(net)
+    find_dead(net)
     if not is_possible(net):
         raise _impossible(bool(unspellable))
     drop_dead(net)

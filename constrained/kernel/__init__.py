@@ -14,15 +14,15 @@ __all__ = ["COMPILED_MODULES", "is_compiled", "uncompiled_modules"]
 
 _HERE = (
     "annexes", "arena", "automaton", "automaton_writer", "beside", "blocks", "bounded_digits", "byte_nodes",
-    "byte_trie", "carried", "chains", "choice_records", "class_trie", "counted_annex", "counted_nodes",
+    "byte_trie", "carried", "chains", "choice_records", "class_trie", "completable", "counted_annex", "counted_nodes",
     "counted_products", "counted_records", "counted_walk", "dets", "dfa_tables", "digit_blocks", "distance",
     "exit_groups", "families", "far_counts", "follower", "found_tokens", "guard_holes", "guard_survey", "guard_tables",
     "hashing", "hole_regions", "holes", "images", "inlining", "int_rows", "item_choice", "joint_products", "key_annex",
-    "lazy_positions", "literals", "logits", "mask_records", "mask_rows", "mask_store", "mask_threads", "mask_walk",
-    "memo", "memory", "minima", "network", "nodes", "nullable", "pair_list", "partition", "passes", "pending",
-    "places", "plain_programs", "position_sets", "program", "pruning", "region_automaton", "region_reach",
+    "lazy_positions", "linking", "literals", "logits", "mask_records", "mask_rows", "mask_store", "mask_threads",
+    "mask_walk", "memo", "memory", "minima", "network", "nodes", "nullable", "pair_list", "partition", "passes",
+    "pending", "places", "plain_programs", "position_sets", "program", "pruning", "region_automaton", "region_reach",
     "region_tables", "region_tokens", "regions", "registers", "rule_writer", "set_entry", "set_loops",
-    "shared_grammar", "shortest", "signatures", "spelling", "stacks", "starts", "subset_tables", "token_automaton",
+    "shared_grammar", "signatures", "spelling", "stacks", "starts", "subset_tables", "token_automaton",
     "token_budgets", "token_step", "token_trie", "token_walk", "unions", "value_pairs", "value_reader",
     "value_scalars", "value_states", "value_steps", "value_trie", "value_walk", "walk_lanes",
 )

@@ -7,7 +7,6 @@ cdef class Annex
 cdef class WordAnnex(Annex)
 cdef class LazyAnnex(Annex)
 cdef int NO_END
-cdef long long FAR
 
 cdef class Annex:
     cdef int size
@@ -19,7 +18,7 @@ cdef class Annex:
     cdef unsigned int alone[8]
     cdef int measure(self) except -1
     cdef int write_door(self, int* a, int* b, int* to, int at, int base, int end) noexcept
-    cdef int write(self, int* off, int* a, int* b, int* to, long long* minima, int* region, int at, int base, int end, long long cost, int number) noexcept
+    cdef int write(self, int* off, int* a, int* b, int* to, unsigned short* region, int at, int base, int end, int number) noexcept
 
 @cython.final
 cdef class WordAnnex(Annex):

@@ -31,7 +31,6 @@ else:
     from constrained.kernel.memory import grow_int
 
 NO_END = cython.declare(cython.int, 1 << 29)
-FAR = cython.declare(cython.longlong, 1 << 60)
 
 
 @cython.cclass
@@ -69,12 +68,11 @@ class Annex:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def write(self, off: cython.p_int, a: cython.p_int, b: cython.p_int, to: cython.p_int, minima: cython.p_longlong,
-              region: cython.p_int, at: cython.int, base: cython.int, end: cython.int, cost: cython.longlong,
-              number: cython.int) -> cython.int:
+    def write(self, off: cython.p_int, a: cython.p_int, b: cython.p_int, to: cython.p_int, region: cython.p_ushort,
+              at: cython.int, base: cython.int, end: cython.int, number: cython.int) -> cython.int:
         """All positions, from edge ``at`` on; returns the next free edge.
 
-        ``cost``: bytes from ``end`` to its rule's end. ``number``: of the region of those positions that are in it.
+        ``number``: of the region of those positions that are in it.
         """
         return at
 
@@ -242,17 +240,14 @@ class WordAnnex(Annex):
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def write(self, off: cython.p_int, a: cython.p_int, b: cython.p_int, to: cython.p_int, minima: cython.p_longlong,
-              region: cython.p_int, at: cython.int, base: cython.int, end: cython.int, cost: cython.longlong,
-              number: cython.int) -> cython.int:
+    def write(self, off: cython.p_int, a: cython.p_int, b: cython.p_int, to: cython.p_int, region: cython.p_ushort,
+              at: cython.int, base: cython.int, end: cython.int, number: cython.int) -> cython.int:
         text: cython.p_const_uchar = self.text
         p: cython.int = base
         k: cython.int
         i: cython.int
-        left: cython.longlong
         for k in range(1, self.n_entries):
             i = self.offsets[self.entry_lo[k]] + self.entry_depth[k]
-            left = self.entry_best[k] + self.entry_length[k]
             for i in range(i, i + self.entry_length[k]):
                 off[4 * p] = at
                 a[at] = text[i]
@@ -262,9 +257,7 @@ class WordAnnex(Annex):
                 off[4 * p + 1] = at
                 off[4 * p + 2] = at
                 off[4 * p + 3] = at
-                minima[p] = cost + left if cost + left < FAR else FAR - 1
                 region[p] = 0
-                left -= 1
                 p += 1
             if self.entry_hi[k] - self.entry_lo[k] == 1:
                 to[at - 1] = end
@@ -274,7 +267,6 @@ class WordAnnex(Annex):
             off[4 * p + 1] = at
             off[4 * p + 2] = at
             off[4 * p + 3] = at
-            minima[p] = cost + left if cost + left < FAR else FAR - 1
             region[p] = 0
             p += 1
         return at

@@ -14,7 +14,7 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.libc.stdlib import free, malloc
-    from cython.cimports.libc.string import memcpy
+    from cython.cimports.libc.string import memcpy, memset
 
 
 @cython.cfunc
@@ -30,13 +30,35 @@ def copy_ints(to: cython.p_int, at: cython.Py_ssize_t, source: cython.p_int, cou
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def copy_longs(to: cython.p_longlong, at: cython.Py_ssize_t, source: cython.p_longlong,
+def copy_bytes(to: cython.p_uchar, at: cython.Py_ssize_t, source: cython.p_uchar, first: cython.Py_ssize_t,
                count: cython.Py_ssize_t) -> cython.void:
-    """Like ``copy_ints`` for 64-bit values."""
+    """Copy ``count`` bytes of ``source`` from ``first`` on to ``to[at]`` and what follows it."""
     if cython.compiled:
-        copy_ints(cython.cast(cython.p_int, to), 2 * at, cython.cast(cython.p_int, source), 2 * count)
+        if count > 0:
+            memcpy(to + at, source + first, count)
     elif count > 0:
-        to[at:at + count] = source[:count]
+        to[at:at + count] = source[first:first + count]
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def zero_bytes(to: cython.p_uchar, at: cython.Py_ssize_t, count: cython.Py_ssize_t) -> cython.void:
+    """``to[at : at + count]`` become 0."""
+    if cython.compiled:
+        if count > 0:
+            memset(to + at, 0, count)
+    elif count > 0:
+        to[at:at + count] = [0] * count
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def zero_shorts(to: cython.p_ushort, at: cython.Py_ssize_t, count: cython.Py_ssize_t) -> cython.void:
+    """Like ``zero_bytes`` for 16-bit values."""
+    if cython.compiled:
+        zero_bytes(cython.cast(cython.p_uchar, to), 2 * at, 2 * count)
+    elif count > 0:
+        to[at:at + count] = [0] * count
 
 
 @cython.final
@@ -80,6 +102,22 @@ class Arena:
             at: cython.Py_ssize_t = self.used
             self.used = at + count + (count & 1)
             return self.base + at
+        return [0] * count
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def shorts(self, count: cython.Py_ssize_t) -> cython.p_ushort:
+        """An array of 16-bit ints; half as many ints, rounded up, are to be reserved."""
+        if cython.compiled:
+            return cython.cast(cython.p_ushort, self.ints((count + 1) // 2))
+        return [0] * count
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def bytes(self, count: cython.Py_ssize_t) -> cython.p_uchar:
+        """An array of bytes; a quarter as many ints, rounded up, are to be reserved."""
+        if cython.compiled:
+            return cython.cast(cython.p_uchar, self.ints((count + 3) // 4))
         return [0] * count
 
     @cython.cfunc

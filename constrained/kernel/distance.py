@@ -40,6 +40,7 @@ def minimum(a: Stacks, node: cython.int) -> cython.longlong:
     missing: cython.bint
     if a.n_min[node] >= 0:
         return a.n_min[node]
+    a.need_minima()
     _push(a, node)
     while a.mn_len > base:
         t = a.mn_node[a.mn_len - 1]

@@ -18,7 +18,6 @@ cdef class Image:
     cdef tuple calls
     cdef tuple texts
     cdef long long largest
-    cdef long long shortest
     cdef Family family
     cdef int n_calling
     cdef int* calling

@@ -2,10 +2,9 @@
 """Rules that many grammars have, lowered once: any JSON value, a number, a string.
 
 The *image* of a rule is the finished program (``kernel.program``) of that rule and the bodies of its loops. Nothing in
-it depends on the grammar around: bytes to the end are counted to the end of the own rule, regions never cross a call,
-and the rules it calls beside itself (``calls``) have images of their own, made before. In the network of a grammar such
-a rule is *opaque*: one position without edges, of which the passes know only whether the rule may be empty and its
-shortest text; ``Program`` links the image in behind all other positions.
+it depends on the grammar around: regions never cross a call, and the rules it calls beside itself (``calls``) have
+images of their own, made before. In the network of a grammar such a rule is *opaque*: one position without edges, of
+which the passes know only whether the rule may be empty; ``Program`` links the image in behind all other positions.
 
 An image is made of a node that was marked by ``nodes.share`` when the first grammar has it, and holds in every grammar
 in which the names it refers to have the same texts. They are kept for the process, up to ``KEPT_POSITIONS`` positions.
@@ -45,7 +44,7 @@ class Image:
 
     ``part``: the program; rule 0 is the rule itself. ``calls``: name and number in ``part`` of each rule that is called
     and has an image. ``texts``: names and the texts they must have. ``recursive``: the own name is one, too.
-    ``largest``: the largest count met. ``shortest``: bytes. ``alone`` and ``family`` as in ``kernel.partition``.
+    ``largest``: the largest count met. ``alone`` and ``family`` as in ``kernel.partition``.
     ``calling``: those of the program's edges that are calls.
     """
 

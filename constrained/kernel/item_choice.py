@@ -148,7 +148,7 @@ def _explore(a: Stacks, rule: cython.int, seen: cython.p_int) -> cython.int:
     q: cython.int
     other: cython.int
     count: cython.int = 1
-    a.buf[0] = a.r_start[rule]
+    a.buf[0] = a.start_of(rule)
     _mark(a, rule, a.buf[0], seen)
     while i < count:
         p = a.buf[i]
@@ -158,6 +158,7 @@ def _explore(a: Stacks, rule: cython.int, seen: cython.p_int) -> cython.int:
             q = a.e_to[j]
             other = abs(a.p_item[q])
             if other != rule + 1:
+                a.enter(q)
                 _mark(a, rule, q, seen)
                 if other == 0:
                     a.need_buf(count + 1)
@@ -196,7 +197,7 @@ def _open_items(a: Stacks, loop: cython.int, seen: cython.p_int) -> cython.int:
         if seen[rule] == 2 + loop:
             return 0  # a rule stands for two items
         seen[rule] = 2 + loop
-        a.buf[0] = a.r_start[rule]
+        a.buf[0] = a.start_of(rule)
         n = a.closure(1)
         j = 0
         while j < n and a.p_item[a.buf[j]] == rule + 1:
@@ -426,7 +427,7 @@ def open_det(a: Stacks, loop: cython.int) -> cython.int:
         for i in range(lo, a.l_items[loop + 1]):
             if a.i_open[i]:
                 a.memo.put(19, loop, a.i_rule[i], i - lo)
-                a.buf[n] = a.r_start[a.i_rule[i]]
+                a.buf[n] = a.start_of(a.i_rule[i])
                 n += 1
         n = a.closure(n)
         a.l_open_det[loop] = a.intern_det(n)

@@ -1,6 +1,6 @@
 cimport cython
 
-from constrained.kernel.annexes cimport FAR, NO_END, Annex
+from constrained.kernel.annexes cimport NO_END, Annex
 from constrained.kernel.blocks cimport Block
 from constrained.kernel.memory cimport grow_int
 

@@ -21,12 +21,12 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.annexes import FAR, NO_END, Annex
+    from cython.cimports.constrained.kernel.annexes import NO_END, Annex
     from cython.cimports.constrained.kernel.blocks import Block
     from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.annexes import FAR, NO_END, Annex
+    from constrained.kernel.annexes import NO_END, Annex
     from constrained.kernel.blocks import Block
     from constrained.kernel.memory import grow_int
 
@@ -289,19 +289,16 @@ class KeyAnnex(Annex):
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def write(self, off: cython.p_int, a: cython.p_int, b: cython.p_int, to: cython.p_int, minima: cython.p_longlong,
-              region: cython.p_int, at: cython.int, base: cython.int, end: cython.int, cost: cython.longlong,
-              number: cython.int) -> cython.int:
+    def write(self, off: cython.p_int, a: cython.p_int, b: cython.p_int, to: cython.p_int, region: cython.p_ushort,
+              at: cython.int, base: cython.int, end: cython.int, number: cython.int) -> cython.int:
         block: Block = self.block
         tree: cython.p_int = self.tree
         away: cython.p_int = block.away
         i: cython.int
         k: cython.int
         p: cython.int
-        left: cython.int
         for i in range(4):
             off[4 * base + i] = at
-        minima[base] = FAR
         region[base] = 0
         for i in range(1, block.n):
             p = base + i
@@ -320,7 +317,6 @@ class KeyAnnex(Annex):
                 at += 1
             off[4 * p + 2] = at
             off[4 * p + 3] = at
-            minima[p] = FAR if away[i] >= NO_END else FAR - 1 if cost + away[i] >= FAR else cost + away[i]
             region[p] = number if block.inside and block.inside[i] else 0
         p = base + block.n
         if block.region is None:
@@ -331,8 +327,6 @@ class KeyAnnex(Annex):
             off[4 * p + 1] = at
             off[4 * p + 2] = at
             off[4 * p + 3] = at
-            left = tree[i + 5]
-            minima[p] = FAR if left >= NO_END else FAR - 1 if cost + left >= FAR else cost + left
             region[p] = number if tree[i] < 0 else 0
             p += 1
         return at

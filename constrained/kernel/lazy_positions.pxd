@@ -17,6 +17,7 @@ cdef class LazyPositions:
     cdef int e_cap
     cdef bint has_lazy
     cdef bint grows
+    cdef bint has_minima
     cdef int n_counted
     cdef Memo made
     cdef void** c_annex
@@ -33,9 +34,9 @@ cdef class LazyPositions:
     cdef int* e_a
     cdef int* e_b
     cdef int* e_to
-    cdef int* p_accept
+    cdef unsigned char* p_accept
     cdef int* p_loop
-    cdef int* p_region
+    cdef unsigned short* p_region
     cdef int* mark
     cdef long long* p_min
     cdef int load_positions(self, Program program) except -1

@@ -22,7 +22,8 @@ lead to ``-2 - place``, and all that a place does is known.
     x_annex, x_place          of each position that was made, its automaton (-1: one with a source) and place
 
 The arrays are the program's, read where they are; with such automata they are copies that grow, and what has grown
-goes with the epoch. ``p_min`` of a new position that a source has named is -1 until ``lazy_minimum`` is asked for it.
+goes with the epoch. ``p_min``, fewest bytes to the rule's end, is known once ``PositionSets.need_minima`` was asked;
+of a position that was made it is -1 until ``lazy_minimum`` is asked for it.
 
 Cost: a step 1 us and what the source takes, once a state and byte; a place 50 ns and 3 an edge. 70 bytes a position and
 12 an edge.
@@ -37,13 +38,16 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.counted_annex import CountedAnnex
+    from cython.cimports.constrained.kernel.linking import need_all
     from cython.cimports.constrained.kernel.memo import Memo
     from cython.cimports.constrained.kernel.memory import (
         drop_int,
         drop_long,
+        grow_bytes,
         grow_int,
         grow_long,
         grow_pointers,
+        grow_shorts,
         out_of_memory,
         zero_ints,
     )
@@ -52,13 +56,16 @@ if cython.compiled:
     from cython.cimports.libc.string import memcpy
 else:
     from constrained.kernel.counted_annex import CountedAnnex
+    from constrained.kernel.linking import need_all
     from constrained.kernel.memo import Memo
     from constrained.kernel.memory import (
         drop_int,
         drop_long,
+        grow_bytes,
         grow_int,
         grow_long,
         grow_pointers,
+        grow_shorts,
         out_of_memory,
         zero_ints,
     )
@@ -83,15 +90,15 @@ class LazyPositions:
             drop_int(self.c_end)
             drop_int(self.c_base)
             free(self.c_annex)
+            drop_long(self.p_min)
             if self.grows:
                 drop_int(self.p_off)
                 drop_int(self.e_a)
                 drop_int(self.e_b)
                 drop_int(self.e_to)
-                drop_int(self.p_accept)
+                free(self.p_accept)
                 drop_int(self.p_loop)
-                drop_int(self.p_region)
-                drop_long(self.p_min)
+                free(self.p_region)
 
     else:
 
@@ -110,6 +117,7 @@ class LazyPositions:
         self.program = program
         self.n_positions = program.n_positions
         self.n_fixed = program.n_positions
+        self.has_minima = False
         self.has_lazy = len(program.lazy) > 0
         self.n_counted = cython.cast(cython.int, len(program.counted))
         if self.has_lazy or self.n_counted > 0:
@@ -121,7 +129,6 @@ class LazyPositions:
         self.p_accept = program.p_accept
         self.p_loop = program.p_loop
         self.p_region = program.p_region
-        self.p_min = program.p_min
         if self.n_positions >= self.mark_cap or self.generation > MANY_MARKS:
             self._need_marks(self.n_positions + 1)
         return 0
@@ -145,23 +152,25 @@ class LazyPositions:
     def _load_growing(self, program: Program) -> cython.int:
         """``load_positions`` where positions are made: the program's arrays are copied."""
         i: cython.int
-        edges: cython.int = program.p_off[4 * program.n_positions]
+        edges: cython.int
         none: cython.p_int = cython.NULL if cython.compiled else None
-        self.p_off = self.e_a = self.e_b = self.e_to = self.p_accept = self.p_loop = self.p_region = none
-        self.p_min = cython.NULL if cython.compiled else None
+        self.p_off = self.e_a = self.e_b = self.e_to = self.p_loop = none
+        self.p_accept = cython.NULL if cython.compiled else None
+        self.p_region = cython.NULL if cython.compiled else None
         self.grows = True
         self.lazy = program.lazy
         self.doors = {door: (number, source.start()) for number, (door, source, _) in enumerate(program.lazy)}
+        need_all(program)
+        edges = program.p_off[4 * self.n_fixed]
         self._need(0, edges)
         _copy(self.p_off, program.p_off, 4 * self.n_fixed + 1)
         _copy(self.e_a, program.e_a, edges)
         _copy(self.e_b, program.e_b, edges)
         _copy(self.e_to, program.e_to, edges)
-        _copy(self.p_accept, program.p_accept, self.n_fixed)
         _copy(self.p_loop, program.p_loop, self.n_fixed)
-        _copy(self.p_region, program.p_region, self.n_fixed)
         for i in range(self.n_fixed):
-            self.p_min[i] = program.p_min[i]
+            self.p_accept[i] = program.p_accept[i]
+            self.p_region[i] = program.p_region[i]
         self._load_counted(program)
         zero_ints(self.mark, 0, self.n_positions)
         self.generation = 0
@@ -205,16 +214,19 @@ class LazyPositions:
                 out_of_memory()
             self.p_cap = 2 * (self.n_positions + positions) + 64
             self.p_off = grow_int(self.p_off, 4 * self.p_cap + 1)
-            self.p_accept = grow_int(self.p_accept, self.p_cap)
+            self.p_accept = grow_bytes(self.p_accept, self.p_cap)
             self.p_loop = grow_int(self.p_loop, self.p_cap)
-            self.p_region = grow_int(self.p_region, self.p_cap)
+            self.p_region = grow_shorts(self.p_region, self.p_cap)
             self.mark = grow_int(self.mark, self.p_cap)
-            self.p_min = grow_long(self.p_min, self.p_cap)
             self.x_annex = grow_int(self.x_annex, self.p_cap - self.n_fixed)
             self.x_place = grow_int(self.x_place, self.p_cap - self.n_fixed)
-            if not (self.p_off and self.p_accept and self.p_loop and self.p_region and self.mark and self.p_min
-                    and self.x_annex and self.x_place):
+            if not (self.p_off and self.p_accept and self.p_loop and self.p_region and self.mark and self.x_annex
+                    and self.x_place):
                 out_of_memory()
+            if self.has_minima:
+                self.p_min = grow_long(self.p_min, self.p_cap)
+                if not self.p_min:
+                    out_of_memory()
         if edges >= self.e_cap:
             if edges > 1 << 29:
                 out_of_memory()
@@ -312,7 +324,6 @@ class LazyPositions:
             self.e_to[at] = self.c_end[k]
             at += 1
         self._add_position(at, k, place)
-        self.p_min[p] = min(self.p_min[self.c_end[k]] + annex.left(place), FAR - 1)
         return p
 
     @cython.final
@@ -328,7 +339,8 @@ class LazyPositions:
         self.p_accept[p] = 0
         self.p_loop[p] = -1
         self.p_region[p] = 0
-        self.p_min[p] = -1
+        if self.has_minima:
+            self.p_min[p] = -1
         self.mark[p] = 0
         self.x_annex[p - self.n_fixed] = k
         self.x_place[p - self.n_fixed] = place
@@ -420,10 +432,16 @@ class LazyPositions:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _measure(self, p: cython.int) -> cython.int:
-        k: cython.int
+        k: cython.int = self.x_annex[p - self.n_fixed]
+        annex: CountedAnnex
+        rest: cython.longlong
+        if k >= 0:
+            annex = cython.cast(CountedAnnex, self.c_annex[k])
+            self.p_min[p] = min(self.p_min[self.c_end[k]] + annex.left(self.x_place[p - self.n_fixed]), FAR - 1)
+            return 0
         k, state = self.lazy_states[p]
         _, source, end = self.lazy[k]
-        rest: cython.longlong = source.left(state)
+        rest = source.left(state)
         if rest > LAZY_MINIMUM:
             rest = LAZY_MINIMUM
         self.p_min[p] = rest + self.p_min[end]
@@ -452,5 +470,5 @@ def _copy(target: cython.p_int, source: cython.p_int, n: cython.int) -> cython.v
 
 
 # Uncompiled, attributes do not exist until they are set; compiled, lazy_positions.pxd declares them.
-_COUNTERS = "n_positions n_fixed n_counted has_lazy grows p_cap e_cap mark_cap generation".split()
+_COUNTERS = "n_positions n_fixed n_counted has_lazy has_minima grows p_cap e_cap mark_cap generation".split()
 _POINTERS = "p_off e_a e_b e_to p_accept p_loop p_region p_min mark x_annex x_place c_annex c_door c_end c_base".split()

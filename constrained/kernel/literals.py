@@ -160,6 +160,7 @@ class Literals:
                 self.a.need_buf(n + 1)
                 self.a.buf[n] = self.a.e_to[j]
                 n += 1
+        self.a.enter(self.a.buf[0])
         p = self._skip(self.a.buf[0])
         while n == 1 and self.n_places > 0 and self._goes_on(p):
             b = self.a.e_a[self.a.p_off[4 * p]]
@@ -169,7 +170,9 @@ class Literals:
                 c = self.t._child(self.places[i], b)
                 if c != 0:
                     self._add_place(c, found)
-            p = self._skip(self.a.e_to[self.a.p_off[4 * p]])
+            p = self.a.e_to[self.a.p_off[4 * p]]
+            self.a.enter(p)
+            p = self._skip(p)
         if self.n_places == 0:
             return 0
         if n == 1:

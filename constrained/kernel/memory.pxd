@@ -5,6 +5,8 @@ cdef int* grow_int(int* old, Py_ssize_t count) noexcept nogil
 cdef int* moved(int* piece, Py_ssize_t at, int* old, int used, int count) noexcept nogil
 cdef long long* moved_longs(int* piece, Py_ssize_t at, long long* old, int used, int count) noexcept nogil
 cdef long long* grow_long(long long* old, Py_ssize_t count) noexcept nogil
+cdef unsigned char* grow_bytes(unsigned char* old, Py_ssize_t count) noexcept nogil
+cdef unsigned short* grow_shorts(unsigned short* old, Py_ssize_t count) noexcept nogil
 cdef unsigned int* grow_uint(unsigned int* old, Py_ssize_t count) noexcept nogil
 cdef void** grow_pointers(void** old, Py_ssize_t count) noexcept nogil
 cdef unsigned int** grow_rows(unsigned int** old, Py_ssize_t count) noexcept nogil

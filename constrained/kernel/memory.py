@@ -83,6 +83,30 @@ def grow_long(old: cython.p_longlong, count: cython.Py_ssize_t) -> cython.p_long
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+def grow_bytes(old: cython.p_uchar, count: cython.Py_ssize_t) -> cython.p_uchar:
+    """Like ``grow_int`` for bytes."""
+    if cython.compiled:
+        return cython.cast(cython.p_uchar, realloc(old, count))
+    else:
+        kept = old or []
+        return kept + [0] * (count - len(kept))
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def grow_shorts(old: cython.p_ushort, count: cython.Py_ssize_t) -> cython.p_ushort:
+    """Like ``grow_int`` for 16-bit values."""
+    if cython.compiled:
+        return cython.cast(cython.p_ushort, realloc(old, 2 * count))
+    else:
+        kept = old or []
+        return kept + [0] * (count - len(kept))
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
 def grow_uint(old: cython.p_uint, count: cython.Py_ssize_t) -> cython.p_uint:
     """``old`` enlarged to ``count`` words; the new part is not set. NULL when memory is out."""
     if cython.compiled:

@@ -1,23 +1,17 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
-"""Fewest bytes from each position to its rule's end, and of each rule, by one walk over the network.
+"""Fewest bytes from each position of a program to its rule's end, and of each rule (Knuth 1977: Dijkstra on grammars).
 
-Each position costs as little as what it leads to allows; sought are the least costs for which that is so (Knuth 1977).
-A walk that leaves a position only when all that it leads to is done finds them at once, but for cycles: the way back
-of a loop, a rule that calls itself. What leads back into the path of the walk is written down and looked at again when
-all is done; where nothing comes out smaller, all costs are what they must be. Else another walk begins with the costs
-that are known; what takes more than ``MOST_WALKS`` goes to ``kernel.shortest``, which never looks twice.
+Only whoever asks how long a text must become needs them, and most who generate never do: so they are found at the first
+question (``PositionSets.need_minima``), not when a grammar is compiled.
 
-The positions of a block (``kernel.blocks``) are as far from where it is left as its states are from an end, so its
-edges are not looked at. Of an annex only the door is known, and of a rule with an image its shortest text.
+Edges are followed backwards from the ends. Costs are counted in buckets of one byte each for the next ``BUCKETS``
+costs; what costs more waits in a list that is sorted in when those are done. Rules are settled in the order of their
+costs, so a set loop takes what it needs as it comes: whatever comes first is cheapest. A guard is passed over as if it
+were not there. Of an automaton that is met state by state only the door is known, from its source or its annex.
 
-Scratch of the network: ``s_a`` says of each position whether it is new (0), done (1), on the path (2), on the path and
-written down (3), or new and in span ``k`` (4 + k). ``s_b`` and ``s_c`` are the path: ``4 * p + list`` and the edge to
-look at next; -1 - p and q for a run p .. q of positions that have one byte edge and nothing else, each to the next
-one; anything and -2 - k for span ``k``. ``s_d`` is what was written down: positions, and -1 - span.
-
-``find_shortest(net)`` fills ``p_min`` and ``r_min``, with ``FAR`` where there is no way to an end. Finite costs end at
-``FAR - 1``: long is not impossible.
-Cost: 5-10 ns a position.
+``find_minima`` fills ``p_min`` and ``r_min``, with ``FAR`` where there is no way to an end. Finite costs end at
+``FAR - 1``: long is not impossible. A token that is named costs ``TOKEN_COST``.
+Cost: 20-40 ns a position and edge.
 """
 
 from __future__ import annotations
@@ -28,409 +22,397 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.annexes import Annex
-    from cython.cimports.constrained.kernel.blocks import Block
-    from cython.cimports.constrained.kernel.images import Image
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int
-    from cython.cimports.constrained.kernel.network import Network
-    from cython.cimports.constrained.kernel.shortest import measure_counted, settle_all
+    from cython.cimports.constrained.kernel.arena import Arena
+    from cython.cimports.constrained.kernel.counted_annex import CountedAnnex
+    from cython.cimports.constrained.kernel.memory import grow_int
+    from cython.cimports.constrained.kernel.program import Program
+    from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.annexes import Annex
-    from constrained.kernel.blocks import Block
-    from constrained.kernel.images import Image
-    from constrained.kernel.memory import drop_int, grow_int
-    from constrained.kernel.network import Network
-    from constrained.kernel.shortest import measure_counted, settle_all
+    from constrained.kernel.arena import Arena
+    from constrained.kernel.counted_annex import CountedAnnex
+    from constrained.kernel.memory import grow_int
+    from constrained.kernel.program import Program
 
 FAR = cython.declare(cython.longlong, 1 << 60)
 TOKEN_COST = cython.declare(cython.longlong, 1_000_000)
-NO_END = cython.declare(cython.int, 1 << 29)
-MOST_WALKS = cython.declare(cython.int, 6)
+BUCKETS = cython.declare(cython.int, 512)
+GUARD = cython.declare(cython.int, -3)
+BUDGET = cython.declare(cython.int, -5)
 
 
 @cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _together(one: cython.longlong, other: cython.longlong) -> cython.longlong:
-    """Both costs; long is not impossible."""
-    if one >= FAR or other >= FAR:
-        return FAR
-    return one + other if one + other < FAR else FAR - 1
-
-
-@cython.ccall
 @cython.exceptval(-1, check=False)
-def find_shortest(net: Network) -> cython.int:
-    """See the module docstring."""
-    minima: cython.p_longlong = net.p_min
-    state: cython.p_int
-    i: cython.int
-    p: cython.int
-    walks: cython.int
-    late: cython.int
-    image: Image
-    net._scratch()
-    state = net.s_a
-    for p in range(net.n):
-        minima[p] = 0 if net.accept[p] else FAR
-    minima[1] = 0
-    minima[2] = 0
-    for i in range(cython.cast(cython.int, len(net.images))):
-        image = net.images[i]
-        minima[net.r_start[net.image_rules[i]]] = image.shortest
-    for walks in range(MOST_WALKS):
-        for p in range(net.n):
-            state[p] = 0
-        for i in range(net.n_spans):
-            for p in range(net.sp_base[i], net.sp_base[i] + net.sp_size[i]):
-                state[p] = 4 + i
-        late = 0
-        for i in range(net.n_rules):
-            late = _walk(net, net.r_start[i], late)
-            late = _walk(net, net.r_entry[i], late)
-        for p in range(net.r_high[net.n_rules - 1], net.n):  # what was not written for a rule
-            late = _walk(net, p, late)
-        if not _comes_out_smaller(net, late):
-            for i in range(net.n_rules):
-                net.r_min[i] = minima[net.r_start[i]]
+def find_minima(program: Program, p_min: cython.p_longlong, r_min: cython.p_longlong,
+                most: cython.longlong) -> cython.int:
+    """See the module docstring. ``most``: bytes that a source may say lead to its end."""
+    work: Search = Search()
+    work.begin(program, p_min, r_min)
+    work.doors(most)
+    return work.run()
+
+
+@cython.final
+@cython.cclass
+class Search:
+    """One run's tables, most of which are in ``room``."""
+
+    if cython.compiled:
+
+        def __dealloc__(self):
+            free(self.q_pos)
+            free(self.q_next)
+
+    else:
+
+        def __new__(cls):
+            self = object.__new__(cls)
+            self.n_needs = self.q_base = self.q_late = self.q_used = self.q_cap = 0
+            self.q_pos = self.q_next = None
+            return self
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def begin(self, program: Program, p_min: cython.p_longlong, r_min: cython.p_longlong) -> cython.int:
+        """Search a program."""
+        n: cython.Py_ssize_t = program.n_positions
+        edges: cython.Py_ssize_t = program.p_off[4 * n]
+        rules: cython.int = program.n_rules
+        loops: cython.int = program.n_loops
+        needs: cython.int = program.l_items[loops] + 2 * loops
+        i: cython.int
+        room: Arena = Arena()
+        self.room = room
+        self.program = program
+        self.p_min = p_min
+        self.r_min = r_min
+        room.reserve(4 * n + 5 * edges + 3 * rules + 5 * loops + 3 * needs + BUCKETS, 20)
+        self.total = room.longs(loops)
+        self.into = room.ints(n)
+        self.done = room.ints(n)
+        self.start_head = room.ints(n)
+        self.after_head = room.ints(n)
+        self.start_next = room.ints(rules)
+        self.call_head = room.ints(rules)
+        self.need_head = room.ints(rules)
+        self.after_next = room.ints(loops)
+        self.lacking = room.ints(loops)
+        self.wanting = room.ints(loops)
+        self.need_next = room.ints(needs)
+        self.need_loop = room.ints(needs)
+        self.need_item = room.ints(needs)
+        self.q_head = room.ints(BUCKETS)
+        self.into_next = room.ints(edges)
+        self.into_from = room.ints(edges)
+        self.call_next = room.ints(edges)
+        self.call_from = room.ints(edges)
+        self.call_to = room.ints(edges)
+        for i in range(BUCKETS):
+            self.q_head[i] = -1
+        self._turn_edges()
+        self._index_rules()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _turn_edges(self) -> cython.int:
+        """The edges by their targets: from ``into[p]`` on by ``into_next``; ``into_from`` is 4 * source + kind."""
+        program: Program = self.program
+        off: cython.p_int = program.p_off
+        n: cython.int = program.n_positions
+        p: cython.int
+        e: cython.int
+        i: cython.int
+        to: cython.int
+        calls: cython.int = 0
+        for p in range(n):
+            self.into[p] = -1
+            self.p_min[p] = FAR
+            self.done[p] = 0
+            self.start_head[p] = -1
+            self.after_head[p] = -1
+        for i in range(program.n_rules):
+            self.r_min[i] = FAR
+            self.call_head[i] = -1
+        for i in range(4 * n):
+            for e in range(off[i], off[i + 1]):
+                to = program.e_to[e]
+                if to < 0:
+                    continue  # only its automaton knows where to
+                self.into_from[e] = i
+                self.into_next[e] = self.into[to]
+                self.into[to] = e
+                if i & 3 == 2:  # by the rules that are called, too
+                    self.call_from[calls] = i >> 2
+                    self.call_to[calls] = to
+                    self.call_next[calls] = self.call_head[program.e_a[e]]
+                    self.call_head[program.e_a[e]] = calls
+                    calls += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _index_rules(self) -> cython.int:
+        """Which rules start at a position, which loops need a rule, and where loops lead."""
+        program: Program = self.program
+        p: cython.int
+        k: cython.int
+        i: cython.int
+        rule: cython.int
+        for rule in range(program.n_rules):
+            self.need_head[rule] = -1
+            p = program.r_start[rule]
+            self.start_next[rule] = self.start_head[p]
+            self.start_head[p] = rule
+        for k in range(program.n_loops):
+            self.total[k] = 0
+            self.lacking[k] = 0
+            self.wanting[k] = 0
+            if program.l_rule[k] == BUDGET:
+                continue  # has its edges
+            p = program.l_next[k]
+            self.after_next[k] = self.after_head[p]
+            self.after_head[p] = k
+            if program.l_rule[k] >= 0:
+                self.lacking[k] = 1
+                self._need(program.l_rule[k], k, -1)
+                continue
+            if program.l_rule[k] == GUARD:
+                continue
+            self.wanting[k] = program.l_min[k]
+            for i in range(program.l_items[k], program.l_items[k + 1]):
+                if program.i_required[i]:
+                    self.lacking[k] += 1
+                    self.wanting[k] -= 1
+                if program.i_rule[i] >= 0:
+                    self._need(program.i_rule[i], k, i)
+            if self._written(k) > 1 and program.l_how[k] & 1 == 0:
+                self.lacking[k] += 1
+                if program.l_sep[k] >= 0:
+                    self._need(program.l_sep[k], k, -1)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _need(self, rule: cython.int, loop: cython.int, item: cython.int) -> cython.int:
+        i: cython.int = self.n_needs
+        self.need_loop[i] = loop
+        self.need_item[i] = item
+        self.need_next[i] = self.need_head[rule]
+        self.need_head[rule] = i
+        self.n_needs = i + 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _offer(self, p: cython.int, cost: cython.longlong) -> cython.int:
+        """``p`` can be completed with ``cost`` bytes."""
+        i: cython.int
+        k: cython.int
+        if cost >= FAR:
+            cost = FAR - 1
+        if cost >= self.p_min[p]:
             return 0
-    return settle_all(net)
-
-
-@cython.cfunc
-@cython.exceptval(-1, check=False)
-def _walk(net: Network, p: cython.int, n_late: cython.int) -> cython.int:
-    """Do ``p``, if it is new, and all that it leads to. Returns how many are written down by now."""
-    minima: cython.p_longlong = net.p_min
-    head: cython.p_int = net.head
-    after: cython.p_int = net.e_next
-    target: cython.p_int = net.e_to
-    state: cython.p_int = net.s_a
-    path: cython.p_int = net.s_b
-    edge: cython.p_int = net.s_c
-    late: cython.p_int = net.s_d
-    depth: cython.int = 0
-    cost: cython.longlong
-    at: cython.int
-    e: cython.int
-    to: cython.int
-    while state[p] == 0 or state[p] >= 4:
-        if state[p] == 0:
-            to = p
-            while True:  # the run that begins here
-                state[to] = 2
-                e = head[4 * to]
-                if e < 0 or after[e] >= 0 or (head[4 * to + 1] & head[4 * to + 2] & head[4 * to + 3]) >= 0 or (
-                        net.loop_at[to] >= 0):
-                    if to > p:
-                        state[to] = 0
-                        to -= 1
-                    else:
-                        to = -1
-                    break
-                if target[e] != to + 1 or state[to + 1] != 0:
-                    break
-                to += 1
-            if to >= 0:
-                path[depth] = -1 - p
-                e = to
-            else:
-                path[depth] = 4 * p
+        self.p_min[p] = cost
+        i = self.q_used
+        if i >= self.q_cap:
+            self.q_cap = 2 * i + 256
+            self.q_pos = grow_int(self.q_pos, self.q_cap)
+            self.q_next = grow_int(self.q_next, self.q_cap)
+            if not (self.q_pos and self.q_next):
+                raise MemoryError
+        self.q_used = i + 1
+        self.q_pos[i] = p
+        if cost < self.q_base + BUCKETS:
+            k = cython.cast(cython.int, cost - self.q_base)
+            self.q_next[i] = self.q_head[k]
+            self.q_head[k] = i
         else:
-            e = 2 - state[p]
-            _mark_span(net, -2 - e, 2)
-            path[depth] = 0
-        edge[depth] = e
-        depth += 1
-        while depth > 0:  # go on from what is last on the path, until something new is wanted
-            at = path[depth - 1]
-            e = edge[depth - 1]
-            if at < 0:  # a run, as most positions are in
-                to = target[head[4 * e]]
-                if state[to] != 1:
-                    if state[to] == 0 or state[to] >= 4:
-                        p = to
-                        break
-                    late[n_late] = e
-                    n_late += 1
-                cost = minima[to]
-                while e >= -1 - at:
-                    cost = _together(cost, 1)
-                    if cost < minima[e]:
-                        minima[e] = cost
-                    cost = minima[e]
-                    state[e] = 1
-                    e -= 1
-            elif e < -1:
-                to = net.sp_end[-2 - e]
-                if state[to] != 1:
-                    if state[to] == 0 or state[to] >= 4:
-                        p = to
-                        break
-                    late[n_late] = 1 + e
-                    n_late += 1
-                _settle_span(net, -2 - e)
-                _mark_span(net, -2 - e, 1)
-            else:
-                to = _next_new(net, at, e, depth - 1)
-                if to >= 0:
-                    p = to
+            self.q_next[i] = self.q_late - 1
+            self.q_late = i + 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _sort_late(self) -> cython.int:
+        """Begin anew at the least cost that waits."""
+        i: cython.int = self.q_late - 1
+        k: cython.int
+        p: cython.int
+        after: cython.int
+        least: cython.longlong = FAR
+        while i >= 0:
+            p = self.q_pos[i]
+            if not self.done[p] and self.p_min[p] < least:
+                least = self.p_min[p]
+            i = self.q_next[i]
+        i = self.q_late - 1
+        self.q_late = 0
+        self.q_base = least
+        while i >= 0:
+            after = self.q_next[i]
+            p = self.q_pos[i]
+            if not self.done[p]:
+                if self.p_min[p] < least + BUCKETS:
+                    k = cython.cast(cython.int, self.p_min[p] - least)
+                    self.q_next[i] = self.q_head[k]
+                    self.q_head[k] = i
+                else:
+                    self.q_next[i] = self.q_late - 1
+                    self.q_late = i + 1
+            i = after
+        return 0
+
+    # ---- rules and loops ---------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _settle(self, rule: cython.int, cost: cython.longlong) -> cython.int:
+        """A rule's shortest text is known."""
+        program: Program = self.program
+        i: cython.int
+        k: cython.int
+        item: cython.int
+        self.r_min[rule] = cost
+        i = self.call_head[rule]
+        while i >= 0:
+            if self.done[self.call_to[i]]:
+                self._offer(self.call_from[i], cost + self.p_min[self.call_to[i]])
+            i = self.call_next[i]
+        i = self.need_head[rule]
+        while i >= 0:
+            k = self.need_loop[i]
+            item = self.need_item[i]
+            if item < 0 or program.i_required[item]:
+                self.lacking[k] -= 1
+                if item >= 0:
+                    self._add(k, cost, 1)
+            elif self.wanting[k] > 0:
+                if program.l_rule[k] == -2 and item == program.l_items[k + 1] - 1:
+                    self._add(k, cost, self.wanting[k])  # the free one, any number of times
+                    self.wanting[k] = 0
+                else:
+                    self._add(k, cost, 1)
+                    self.wanting[k] -= 1
+            self._offer_loop(k)
+            i = self.need_next[i]
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _add(self, k: cython.int, cost: cython.longlong, times: cython.longlong) -> cython.int:
+        if cost > 0 and times > (FAR - 1 - self.total[k]) // cost:
+            self.total[k] = FAR - 1
+        else:
+            self.total[k] += cost * times
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _offer_loop(self, k: cython.int) -> cython.int:
+        """A loop can be left once what is written in it and what follows are known."""
+        program: Program = self.program
+        after: cython.int = program.l_next[k]
+        rule: cython.int = program.l_rule[k]
+        written: cython.int
+        if self.lacking[k] > 0 or self.wanting[k] > 0 or not self.done[after]:
+            return 0
+        if self.p_min[program.l_pos[k]] < FAR:
+            return 0
+        if rule >= 0:
+            self._add(k, self.r_min[rule], program.l_min[k])
+        elif rule != GUARD and program.l_how[k] & 1 == 0:
+            written = self._written(k)
+            if written > 1:
+                self._add(k, self.r_min[program.l_sep[k]], written - 1)
+        return self._offer(program.l_pos[k], self.total[k] + self.p_min[after])
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _written(self, k: cython.int) -> cython.int:
+        """How many items the shortest text of a set loop has."""
+        return max(self.program.l_required[k], self.program.l_min[k])
+
+    # ---- the search --------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def doors(self, most: cython.longlong) -> cython.int:
+        """What is left from each door to where its automaton ends, into ``door_left``: (door, end, bytes)."""
+        annex: CountedAnnex
+        e: cython.int
+        p: cython.int
+        rest: cython.longlong
+        self.door_left = [(p, end, min(source.left(source.start()), most)) for p, source, end in self.program.lazy]
+        for p, annex, end in self.program.counted:
+            rest = FAR
+            for e in range(self.program.p_off[4 * p], self.program.p_off[4 * p + 1]):
+                rest = min(rest, annex.left(-2 - self.program.e_to[e]) + 1)
+            if rest < FAR:
+                self.door_left.append((p, end, rest))
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def run(self) -> cython.int:
+        """Settle everything that can be completed."""
+        program: Program = self.program
+        p: cython.int
+        q: cython.int
+        e: cython.int
+        i: cython.int
+        k: cython.int
+        at: cython.int = 0
+        after: cython.int
+        rule: cython.int
+        cost: cython.longlong
+        self._offer(1, 0)
+        self._offer(2, 0)
+        for p in range(program.n_positions):
+            if program.p_accept[p]:
+                self._offer(p, 0)
+        while True:
+            while at < BUCKETS and self.q_head[at] < 0:
+                at += 1
+            if at == BUCKETS:
+                if self.q_late == 0:
                     break
-                if state[at >> 2] == 3:
-                    late[n_late] = at >> 2
-                    n_late += 1
-                state[at >> 2] = 1
-            depth -= 1
-        if depth == 0:
-            break
-    return n_late
-
-
-@cython.cfunc
-@cython.exceptval(-2, check=False)
-def _next_new(net: Network, at: cython.int, e: cython.int, top: cython.int) -> cython.int:
-    """Go on with a position from edge ``e`` of list ``at`` on; what must be done first, or -1: the position is done.
-
-    ``top``: its place on the path, where it says how far it came.
-    """
-    minima: cython.p_longlong = net.p_min
-    state: cython.p_int = net.s_a
-    p: cython.int = at >> 2
-    best: cython.longlong = minima[p]
-    cost: cython.longlong
-    to: cython.int
-    kind: cython.int
-    while True:
-        while e < 0 and at & 3 != 3:
-            at += 1
-            e = net.head[at]
-        if e < 0:
-            break
-        kind = at & 3
-        to = net.e_to[e]
-        if state[to] != 1:
-            if state[to] == 0 or state[to] >= 4:
-                break
-            state[p] = 3
-        cost = minima[to]
-        if kind == 0:
-            cost = _together(cost, 1)
-        elif kind == 2:
-            to = net.r_start[net.e_a[e]]
-            if state[to] != 1:
-                if state[to] == 0 or state[to] >= 4:
-                    break
-                state[p] = 3
-            cost = _together(cost, minima[to])
-        elif kind == 3:
-            cost = _together(cost, TOKEN_COST) if net.token_sets[net.e_a[e]] else FAR
-        if cost < best:
-            best = cost
-        e = net.e_next[e]
-    minima[p] = best
-    if e < 0:
-        if net.loop_at[p] < 0:
-            return -1
-        to = _new_of_loop(net, net.loop_at[p], p)
-        if to < 0:
-            cost = _cost_of_loop(net, net.loop_at[p])
-            if cost < best:
-                minima[p] = cost
-            return -1
-    net.s_b[top] = at
-    net.s_c[top] = e
-    return to
-
-
-@cython.cfunc
-@cython.exceptval(-2, check=False)
-def _new_of_loop(net: Network, k: cython.int, p: cython.int) -> cython.int:
-    """What must be done before loop ``k``, which is at ``p``; -1: nothing."""
-    i: cython.int
-    to: cython.int = net.l_after[k]
-    if not _is_done(net, to, p):
-        return to
-    for i in range(-2, net.l_count[k]):
-        to = net.l_rule[k] if i == -2 else net.l_sep[k] if i == -1 else net.i_rule[net.l_items[k] + i]
-        if to >= 0:
-            to = net.r_start[to]
-            if not _is_done(net, to, p):
-                return to
-    return -1
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _is_done(net: Network, to: cython.int, p: cython.int) -> cython.bint:
-    """Whether nothing needs to be done at ``to`` before ``p`` is done; writes down that it is on the path."""
-    if net.s_a[to] == 2 or net.s_a[to] == 3:
-        net.s_a[p] = 3
-        return True
-    return net.s_a[to] == 1
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def _mark_span(net: Network, span: cython.int, state: cython.int) -> cython.void:
-    p: cython.int
-    for p in range(net.sp_base[span], net.sp_base[span] + net.sp_size[span]):
-        net.s_a[p] = state
-
-
-@cython.cfunc
-@cython.exceptval(-1, check=False)
-def _comes_out_smaller(net: Network, n_late: cython.int) -> cython.bint:
-    """Look again at what was written down."""
-    late: cython.p_int = net.s_d
-    i: cython.int
-    smaller: cython.bint = False
-    for i in range(n_late):
-        if _settle(net, late[i]) if late[i] >= 0 else _settle_span(net, -1 - late[i]):
-            smaller = True
-    return smaller
-
-
-@cython.cfunc
-@cython.exceptval(-1, check=False)
-def _settle(net: Network, p: cython.int) -> cython.bint:
-    """What ``p`` costs, by what is known; whether that is less than before."""
-    minima: cython.p_longlong = net.p_min
-    best: cython.longlong = minima[p]
-    cost: cython.longlong
-    e: cython.int = net.head[4 * p]
-    while e >= 0:
-        cost = _together(minima[net.e_to[e]], 1)
-        if cost < best:
-            best = cost
-        e = net.e_next[e]
-    e = net.head[4 * p + 1]
-    while e >= 0:
-        cost = minima[net.e_to[e]]
-        if cost < best:
-            best = cost
-        e = net.e_next[e]
-    e = net.head[4 * p + 2]
-    while e >= 0:
-        cost = _together(minima[net.e_to[e]], minima[net.r_start[net.e_a[e]]])
-        if cost < best:
-            best = cost
-        e = net.e_next[e]
-    e = net.head[4 * p + 3]
-    while e >= 0:
-        if net.token_sets[net.e_a[e]]:
-            cost = _together(minima[net.e_to[e]], TOKEN_COST)
-            if cost < best:
-                best = cost
-        e = net.e_next[e]
-    if net.loop_at[p] >= 0:
-        cost = _cost_of_loop(net, net.loop_at[p])
-        if cost < best:
-            best = cost
-    if best < minima[p]:
-        minima[p] = best
-        return True
-    return False
-
-
-@cython.cfunc
-@cython.exceptval(-1, check=False)
-def _settle_span(net: Network, span: cython.int) -> cython.bint:
-    """``_settle`` for the positions of a span. What has no edges is never reached, and left alone."""
-    minima: cython.p_longlong = net.p_min
-    cost: cython.longlong = minima[net.sp_end[span]]
-    base: cython.int = net.sp_base[span]
-    rest: cython.int
-    block: Block
-    annex: Annex
-    away: cython.p_int
-    counts: cython.p_int = cython.NULL if cython.compiled else None
-    i: cython.int
-    smaller: cython.bint = False
-    if cost >= FAR:
-        return False
-    if net.sp_top[span] == -2:
-        annex = net.blocks[span]
-        rest = annex.measure()
-        if rest >= NO_END or _together(cost, rest) >= minima[base]:
-            return False
-        minima[base] = _together(cost, rest)
-        return True
-    block = net.blocks[span]
-    away = block.away
-    if net.sp_top[span] >= 0:
-        counts = grow_int(counts, net.sp_size[span])
-        if not counts:
-            raise MemoryError
-        measure_counted(block, net.sp_boundary[span], net.sp_least[span], net.sp_top[span], counts)
-        away = counts
-    for i in range(net.sp_size[span]):
-        if away[i] < NO_END and _together(cost, away[i]) < minima[base + i] and (
-                net.head[4 * (base + i)] >= 0 or net.head[4 * (base + i) + 1] >= 0):
-            minima[base + i] = _together(cost, away[i])
-            smaller = True
-    drop_int(counts)
-    return smaller
-
-
-@cython.cfunc
-@cython.exceptval(-2, check=False)
-def _cost_of_loop(net: Network, k: cython.int) -> cython.longlong:
-    """What a loop costs with what follows it."""
-    minima: cython.p_longlong = net.p_min
-    rest: cython.longlong = minima[net.l_after[k]]
-    rule: cython.int = net.l_rule[k]
-    if rest >= FAR or rule == -3:  # a guard: as if it were not there
-        return rest
-    if rule >= 0:
-        return _together(rest, _times(minima[net.r_start[rule]], net.l_min[k]))
-    return _together(rest, _cost_of_items(net, k))
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _times(cost: cython.longlong, count: cython.longlong) -> cython.longlong:
-    """``cost`` so many times. What cannot be written cannot be written no time, either."""
-    if cost <= 0 or cost >= FAR:
-        return cost
-    return cost * count if count <= (FAR - 1) // cost else FAR - 1
-
-
-@cython.cfunc
-@cython.exceptval(-2, check=False)
-def _cost_of_items(net: Network, k: cython.int) -> cython.longlong:
-    """What a set loop's shortest text costs: what is required, and as many of the cheapest others as are wanting."""
-    minima: cython.p_longlong = net.p_min
-    total: cython.longlong = 0
-    cost: cython.longlong
-    i: cython.int
-    last: cython.int = net.l_items[k] + net.l_count[k]
-    written: cython.int = 0
-    wanting: cython.int
-    for i in range(net.l_items[k], last):
-        if net.i_required[i]:
-            total = _together(total, minima[net.r_start[net.i_rule[i]]])
-            written += 1
-    wanting = net.l_min[k] - written
-    if wanting > 0 and total < FAR:
-        written += wanting
-        others: list = []
-        for i in range(net.l_items[k], last):
-            if not net.i_required[i]:
-                others.append((minima[net.r_start[net.i_rule[i]]], i))
-        others.sort()
-        for cost, i in others:
-            if net.l_rule[k] == -2 and i == last - 1:
-                total = _together(total, _times(cost, wanting))  # the free one, any number of times
-                wanting = 0
-            else:
-                total = _together(total, cost)
-                wanting -= 1
-            if wanting == 0:
-                break
-        if wanting > 0:
-            return FAR
-    if written > 1 and net.l_how[k] & 1 == 0:
-        total = _together(total, _times(minima[net.r_start[net.l_sep[k]]], written - 1))
-    return total
+                self._sort_late()
+                at = 0
+                continue
+            i = self.q_head[at]
+            self.q_head[at] = self.q_next[i]
+            p = self.q_pos[i]
+            cost = self.q_base + at
+            if self.done[p] or self.p_min[p] != cost:
+                continue
+            self.done[p] = 1
+            after = self.into[p]
+            while after >= 0:
+                e = after
+                after = self.into_next[e]
+                q = self.into_from[e] >> 2
+                if self.done[q]:
+                    continue
+                k = self.into_from[e] & 3
+                if k == 0:
+                    self._offer(q, cost + 1)
+                elif k == 1:
+                    self._offer(q, cost)
+                elif k == 2:
+                    if self.r_min[program.e_a[e]] < FAR:
+                        self._offer(q, cost + self.r_min[program.e_a[e]])
+                elif program.token_sets[program.e_a[e]]:
+                    self._offer(q, cost + TOKEN_COST)
+            for door, end, rest in self.door_left:
+                if end == p:
+                    self._offer(door, cost + rest)
+            i = self.after_head[p]
+            while i >= 0:
+                self._offer_loop(i)
+                i = self.after_next[i]
+            rule = self.start_head[p]
+            while rule >= 0:
+                if self.r_min[rule] >= FAR:
+                    self._settle(rule, cost)
+                rule = self.start_next[rule]
+        return 0

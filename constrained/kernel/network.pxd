@@ -1,6 +1,6 @@
 cimport cython
 
-from constrained.kernel.memory cimport grow_int, grow_long
+from constrained.kernel.memory cimport grow_int
 
 cdef class Network
 cdef int KEPT
@@ -73,8 +73,9 @@ cdef class Network:
     cdef int n_classes
     cdef int byte_class[256]
     cdef int class_byte[256]
-    cdef long long* p_min
-    cdef long long* r_min
+    cdef bint has_dead
+    cdef int* p_dead
+    cdef int* r_dead
     cdef public list rule_names
     cdef public list token_sets
     cdef public list regions

@@ -21,7 +21,7 @@ and its ``head`` is ``-2 - span``. Or it is all that is here of an *opaque* rule
     ``kernel.nullable``     rules that have the empty text; each nullable call gets an epsilon beside it
     ``kernel.starts``       a position without acceptance for each rule's beginning, and callers before callees
     ``kernel.regions``      wide regions
-    ``kernel.minima``       fewest bytes to the end
+    ``kernel.completable``  what cannot be completed
     ``kernel.partition``    byte classes
     ``kernel.program``      the result, which copies what it needs
 
@@ -40,10 +40,10 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.memory import grow_int, grow_long
+    from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.memory import grow_int, grow_long
+    from constrained.kernel.memory import grow_int
 
 
 KEPT = cython.declare(cython.int, 4)
@@ -112,8 +112,8 @@ class Network:
             free(self.s_d)
             free(self.s_e)
             free(self.s_f)
-            free(self.p_min)
-            free(self.r_min)
+            free(self.p_dead)
+            free(self.r_dead)
             free(self.p_region)
             free(self.l_region)
             free(self.sp_base)
@@ -153,6 +153,7 @@ class Network:
         self.n_loops = 0
         self.n_items = 0
         self.n_spans = 0
+        self.has_dead = False
         self.rule_names = []
         self.token_sets = []
         self.regions = [b""]
@@ -191,9 +192,7 @@ class Network:
             self.loop_at = grow_int(self.loop_at, self.n_cap)
             self.accept = grow_int(self.accept, self.n_cap)
             self.p_region = grow_int(self.p_region, self.n_cap)
-            self.p_min = grow_long(self.p_min, self.n_cap)
-            if not (self.head and self.tail and self.origin and self.loop_at and self.accept and self.p_region
-                    and self.p_min):
+            if not (self.head and self.tail and self.origin and self.loop_at and self.accept and self.p_region):
                 raise MemoryError
         return 0
 
@@ -309,9 +308,8 @@ class Network:
             self.r_nullable = grow_int(self.r_nullable, self.r_cap)
             self.r_start = grow_int(self.r_start, self.r_cap)
             self.r_order = grow_int(self.r_order, self.r_cap)
-            self.r_min = grow_long(self.r_min, self.r_cap)
             if not (self.r_entry and self.r_exit and self.r_low and self.r_high and self.r_nullable and self.r_start
-                    and self.r_order and self.r_min):
+                    and self.r_order):
                 raise MemoryError
         self.r_entry[r] = entry
         self.r_exit[r] = last
@@ -565,10 +563,10 @@ class Network:
 
 # Uncompiled, attributes do not exist until they are set; compiled, network.pxd declares them.
 _COUNTERS = """
-most n n_cap e e_cap n_rules r_cap n_loops l_cap n_items i_cap s_cap root n_classes n_spans sp_cap
+most n n_cap e e_cap has_dead n_rules r_cap n_loops l_cap n_items i_cap s_cap root n_classes n_spans sp_cap
 """.split()
 _POINTERS = """
 head tail origin loop_at accept e_next e_a e_b e_to r_entry r_exit r_low r_high r_start r_order r_nullable l_pos
-l_rule l_min l_max l_after l_items l_count l_sep l_how i_rule i_required s_a s_b s_c s_d s_e s_f p_min r_min
+l_rule l_min l_max l_after l_items l_count l_sep l_how i_rule i_required s_a s_b s_c s_d s_e s_f p_dead r_dead
 p_region l_region sp_base sp_size sp_end sp_top sp_least sp_boundary
 """.split()

@@ -11,7 +11,6 @@ cdef class Partition
 cdef class ByteSets
 cdef int SPLINTER
 cdef int MANY
-cdef long long FAR
 cdef int KNOWN_PARTITIONS
 cdef int FIRST_TABLE
 cdef int KEPT

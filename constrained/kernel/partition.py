@@ -42,7 +42,6 @@ SPLINTER = cython.declare(cython.int, 8)
 MANY = cython.declare(cython.int, 64)
 """Edges of one byte each from which on a position's bytes are told apart even where some lead to one place: a
 thousand keys may begin at one position."""
-FAR = cython.declare(cython.longlong, 1 << 60)
 KNOWN_PARTITIONS = cython.declare(cython.int, 1024)
 """Partitions of regions that a process keeps (1.5 kB each)."""
 FIRST_TABLE = cython.declare(cython.int, 64)
@@ -717,7 +716,7 @@ def collect(net: Network, sets: ByteSets) -> cython.int:
                     sets.take(p)
             p += 1
         if k < net.n_spans:
-            if net.p_min[p] < FAR:
+            if not net.has_dead or not net.p_dead[p]:
                 if net.sp_top[k] != -2:
                     block = net.blocks[k]
                 else:

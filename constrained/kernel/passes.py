@@ -12,7 +12,7 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.minima import find_shortest
+    from cython.cimports.constrained.kernel.completable import find_dead
     from cython.cimports.constrained.kernel.network import Network
     from cython.cimports.constrained.kernel.nullable import empty_items, find_nullable
     from cython.cimports.constrained.kernel.partition import find_classes
@@ -21,7 +21,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.regions import find_regions
     from cython.cimports.constrained.kernel.starts import add_root, make_starts
 else:
-    from constrained.kernel.minima import find_shortest
+    from constrained.kernel.completable import find_dead
     from constrained.kernel.network import Network
     from constrained.kernel.nullable import empty_items, find_nullable
     from constrained.kernel.partition import find_classes
@@ -46,7 +46,7 @@ def plain_program(net: Network):
         return 2
     add_root(net)
     find_regions(net)  # may split positions
-    find_shortest(net)
+    find_dead(net)
     if not is_possible(net):
         return 3
     drop_dead(net)

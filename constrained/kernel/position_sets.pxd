@@ -21,6 +21,8 @@ cdef class PositionSets(LazyPositions):
     cdef int n_loops
     cdef int n_classes
     cdef int l_cap
+    cdef int behind
+    cdef int unwritten
     cdef int d_count
     cdef int d_cap
     cdef int d_pool_len
@@ -68,6 +70,13 @@ cdef class PositionSets(LazyPositions):
     cdef long long* d_min
     cdef int load_program(self, Program program) except -1
     cdef void unset_names(self) noexcept nogil
+    @cython.final
+    cdef int need_minima(self) except -1 nogil
+    cdef int _find_minima(self) except -1
+    @cython.final
+    cdef int enter(self, int p) except -1 nogil
+    @cython.final
+    cdef int start_of(self, int rule) except -1 nogil
     cdef void _drop_sets(self) noexcept nogil
     cdef int forget_sets(self) except -1
     cdef long long bytes_of_sets(self) noexcept nogil

@@ -8,7 +8,7 @@ Data
                2 reads bytes, 4 calls rules, 8 reads token sets, 16 stands at a loop, 32 has edges to positions that
                are made when they are asked for, 64 some of an automaton beside a counter. ``d_core``: the subset with
                edges, -1 while unknown; ``d_loop``: the loop that it is, or -1; ``d_min``: fewest bytes to the rule's
-               end, see ``det_minimum``.
+               end, -1 while nobody asked (``det_minimum``).
     buf        scratch: positions on their way to become a det.
     class_off  ``class_bytes[class_off[k] .. class_off[k + 1]]``: the bytes of class ``k``, in order, once
                ``need_classes`` was called; most grammars are only read from their first byte and never ask.
@@ -26,31 +26,39 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import hash_run, sort_ints
-    from cython.cimports.constrained.kernel.lazy_positions import LazyPositions
+    from cython.cimports.constrained.kernel.lazy_positions import LAZY_MINIMUM, LazyPositions
+    from cython.cimports.constrained.kernel.linking import need_all, need_annexes, need_position
     from cython.cimports.constrained.kernel.memory import (
         drop_int,
+        drop_long,
         empty_table,
         grow_int,
+        grow_long,
         moved,
         moved_longs,
         out_of_memory,
         unset_ints,
         zero_ints,
     )
+    from cython.cimports.constrained.kernel.minima import find_minima
     from cython.cimports.constrained.kernel.program import Program
 else:
     from constrained.kernel.hashing import hash_run, sort_ints
-    from constrained.kernel.lazy_positions import LazyPositions
+    from constrained.kernel.lazy_positions import LAZY_MINIMUM, LazyPositions
+    from constrained.kernel.linking import need_all, need_annexes, need_position
     from constrained.kernel.memory import (
         drop_int,
+        drop_long,
         empty_table,
         grow_int,
+        grow_long,
         moved,
         moved_longs,
         out_of_memory,
         unset_ints,
         zero_ints,
     )
+    from constrained.kernel.minima import find_minima
 
 END_DET = cython.declare(cython.int, 1)
 HOLE_DET = cython.declare(cython.int, 2)
@@ -77,6 +85,8 @@ class PositionSets(LazyPositions):
             self._drop_sets()
             drop_int(self.d_table)
             drop_int(self.l_piece)
+            drop_long(self.r_min)
+            drop_int(self.i_cheap)
             drop_int(self.class_off)
             drop_int(self.buf)
 
@@ -98,9 +108,10 @@ class PositionSets(LazyPositions):
         self.n_rules = program.n_rules
         self.n_loops = program.n_loops
         self.n_classes = program.n_classes
+        self.behind = program.behind
+        self.unwritten = program.behind if self.grows or program.n_annexes == 0 else program.own
         self.r_start = program.r_start
         self.r_order = program.r_order
-        self.r_min = program.r_min
         self.l_pos = program.l_pos
         self.l_rule = program.l_rule
         self.l_min = program.l_min
@@ -113,7 +124,6 @@ class PositionSets(LazyPositions):
         self.l_required = program.l_required
         self.i_rule = program.i_rule
         self.i_required = program.i_required
-        self.i_cheap = program.i_cheap
         self.cls = program.cls
         self.cls_rep = program.cls_rep
         if 2 * self.n_loops + self.n_rules > self.l_cap:
@@ -245,6 +255,7 @@ class PositionSets(LazyPositions):
         while i < count:
             p = self.buf[i]
             i += 1
+            self.enter(p)
             for j in range(self.p_off[4 * p + 1], self.p_off[4 * p + 2]):
                 q = self.e_to[j]
                 if self.mark[q] != gen:
@@ -277,7 +288,6 @@ class PositionSets(LazyPositions):
         d: cython.int
         off: cython.int
         flags: cython.int = 0
-        least: cython.longlong = FAR
         same: cython.bint
         j = cython.cast(cython.int, hash_run(self.buf, 0, n) & (self.d_table_size - 1))
         while self.d_table[j] >= 0:
@@ -310,8 +320,6 @@ class PositionSets(LazyPositions):
                 flags |= 8
             if self.p_loop[p] >= 0:
                 flags |= 16
-            if self.p_min[p] < least:
-                least = self.p_min[p]
         self.d_off[d] = off
         self.d_len[d] = n
         self.d_flags[d] = flags
@@ -322,7 +330,7 @@ class PositionSets(LazyPositions):
         self.d_ncall[d] = 0
         self.d_first[d] = -1
         self.d_split[d] = -1
-        self.d_min[d] = least
+        self.d_min[d] = -1
         self.d_pool_len = off + n
         self.d_count = d + 1
         self.d_table[j] = d
@@ -402,7 +410,7 @@ class PositionSets(LazyPositions):
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def det_minimum(self, d: cython.int) -> cython.longlong:
-        """``d_min``, which is below 0 until it is asked for where a position was made when it was met."""
+        """``d_min``, which is below 0 until it is asked for; ``need_minima`` comes first."""
         i: cython.int
         p: cython.int
         least: cython.longlong = FAR
@@ -416,6 +424,41 @@ class PositionSets(LazyPositions):
                 least = self.p_min[p]
         self.d_min[d] = least
         return least
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def need_minima(self) -> cython.int:
+        """Find ``p_min``, ``r_min`` and ``i_cheap``, if they are not known."""
+        if not self.has_minima:
+            with cython.gil:
+                self._find_minima()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _find_minima(self) -> cython.int:
+        i: cython.int
+        k: cython.int
+        p: cython.int
+        items: cython.int = self.l_items[self.n_loops]
+        self.p_min = grow_long(self.p_min, max(self.n_positions, self.p_cap))
+        self.r_min = grow_long(self.r_min, self.n_rules)
+        self.i_cheap = grow_int(self.i_cheap, items + 1)
+        if not (self.p_min and self.r_min and self.i_cheap):
+            raise MemoryError
+        need_all(self.program)
+        find_minima(self.program, self.p_min, self.r_min, LAZY_MINIMUM)
+        costs = [self.r_min[self.i_rule[i]] if self.i_rule[i] >= 0 else FAR for i in range(items)]
+        for k in range(self.n_loops):
+            first: cython.int = self.l_items[k]
+            for i, p in enumerate(sorted(range(first, self.l_items[k + 1]), key=costs.__getitem__)):
+                self.i_cheap[first + i] = p
+        for p in range(self.n_fixed, self.n_positions):
+            self.p_min[p] = -1
+        self.has_minima = True
+        return 0
 
     # ---- sets that have a name ---------------------------------------------------------------------------
 
@@ -458,10 +501,34 @@ class PositionSets(LazyPositions):
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
+    def enter(self, p: cython.int) -> cython.int:
+        """An edge was followed to ``p``, of which more is to be read: were it in an annex, that is written now."""
+        if self.unwritten <= p < self.behind:
+            with cython.gil:
+                need_annexes(self.program)
+            self.unwritten = self.behind
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def start_of(self, rule: cython.int) -> cython.int:
+        """The position at which ``rule`` begins; what is behind it is written from now on."""
+        p: cython.int = self.r_start[rule]
+        if p >= self.behind and not self.grows:
+            with cython.gil:
+                need_position(self.program, p)
+        return p
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
     def rule_det(self, rule: cython.int) -> cython.int:
         """The det at the start of ``rule``."""
         if self.r_det[rule] < 0:
-            self.buf[0] = self.r_start[rule]
+            self.buf[0] = self.start_of(rule)
             self.r_det[rule] = self.intern_det(self.closure(1))
         return self.r_det[rule]
 
@@ -479,9 +546,9 @@ class PositionSets(LazyPositions):
 
 # Uncompiled, attributes do not exist until they are set; compiled, position_sets.pxd declares them.
 _COUNTERS = """
-n_rules n_loops n_classes l_cap d_count d_cap d_pool_len d_pool_cap d_table_size buf_cap
+n_rules n_loops n_classes l_cap behind unwritten d_count d_cap d_pool_len d_pool_cap d_table_size buf_cap
 """.split()
 _POINTERS = """
 l_piece l_det l_next_det r_det d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_min
-d_piece d_pool d_table buf class_off class_bytes
+d_piece d_pool d_table buf class_off class_bytes r_min i_cheap
 """.split()

@@ -1,15 +1,14 @@
 cimport cython
 
 from constrained.kernel.annexes cimport Annex
-from constrained.kernel.arena cimport Arena, copy_ints, copy_longs
+from constrained.kernel.arena cimport Arena, copy_ints
 from constrained.kernel.images cimport Image
 from constrained.kernel.network cimport Network
-from constrained.kernel.partition cimport ByteSets, collect, sets_of
 
 cdef class Program
-cdef long long NO_WAY
-cdef int MOST_RULES
-cdef Image image_of_network(Network net, str name, bint recursive, tuple calls, tuple texts, long long largest)
+cdef int MOST_REGIONS
+cdef int LINK
+cdef int SPOT
 
 @cython.final
 cdef class Program:
@@ -24,15 +23,25 @@ cdef class Program:
     cdef readonly object guards
     cdef readonly list lazy
     cdef readonly list counted
+    cdef list images
+    cdef list image_rules
+    cdef list image_calls
+    cdef int n_images
+    cdef int own
+    cdef int behind
+    cdef int n_annexes
+    cdef bint has_annexes
+    cdef list blocks
+    cdef int n_runs
+    cdef cython.pymutex lock
     cdef Arena room
     cdef int* p_off
     cdef int* e_a
     cdef int* e_b
     cdef int* e_to
-    cdef int* p_accept
+    cdef unsigned char* p_accept
     cdef int* p_loop
-    cdef int* p_region
-    cdef int* p_rule
+    cdef unsigned short* p_region
     cdef int* r_start
     cdef int* r_order
     cdef int* l_pos
@@ -47,17 +56,19 @@ cdef class Program:
     cdef int* l_required
     cdef int* i_rule
     cdef int* i_required
-    cdef int* i_cheap
+    cdef int* links
+    cdef int* spots
+    cdef int* o_at
+    cdef int* o_name
     cdef int* cls
     cdef int* cls_rep
-    cdef long long* p_min
-    cdef long long* r_min
     cdef int _place_annexes(self, Network net) except -1
-    cdef int _annexes(self, Network net, int n) except -1
     cdef int _allocate(self, Network net, int edges, int loops, int items) except -1
     cdef void _positions(self, Network net) noexcept
+    cdef int _region(self, int number) noexcept
+    cdef void _run(self, int p, int name) noexcept
     cdef int _loops(self, Network net) except -1
-    cdef int _link(self, Network net, int behind) except -1
-    cdef int _link_positions(self, Image image, int shift, int* numbers, int regions, int name) except -1
-    cdef int _sort_cheap(self, Network net, int first, int last, int shift) except -1
+    cdef int _annexes(self, Network net) except -1
+    cdef int _reserve(self, Network net) except -1
+    cdef int number_rules(self, int k, int* numbers) except -1
     cdef object _copy(self, int* values, int n)

@@ -4,7 +4,6 @@ from typing import Any
 from constrained.kernel.network import Network
 
 BUDGET: int
-FAR: int
 GUARD: int
 
 class Program:

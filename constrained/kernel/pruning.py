@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """What is cut out of a network: bytes that no token can spell, and edges into what cannot be completed.
 
-Once the edges into dead ends are gone, every reachable state can be completed (``kernel.minima`` finds out).
+Once the edges into dead ends are gone, every reachable state can be completed (``kernel.completable`` finds out).
 Cost: 3 ns an edge.
 """
 
@@ -16,8 +16,6 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.network import Network
 else:
     from constrained.kernel.network import Network
-
-FAR = cython.declare(cython.longlong, 1 << 60)
 
 
 def drop_bytes(net: Network, unspellable) -> None:
@@ -63,7 +61,7 @@ def drop_bytes(net: Network, unspellable) -> None:
 @cython.exceptval(-1, check=False)
 def is_possible(net: Network) -> cython.bint:
     """Whether any text fits."""
-    return net.p_min[net.root] < FAR
+    return not net.has_dead or not net.p_dead[net.root]
 
 
 @cython.ccall
@@ -73,19 +71,10 @@ def drop_dead(net: Network) -> cython.int:
     p: cython.int
     e: cython.int
     k: cython.int
-    whole: cython.bint = True
-    for p in range(1, net.n):
-        if net.p_min[p] >= FAR:
-            whole = False
-            break
-    for k in range(net.n_rules):
-        if net.r_min[k] >= FAR:
-            whole = False
-            break
-    if whole and all(net.token_sets):
+    if not net.has_dead:
         return 0
     for p in range(net.n):
-        if net.p_min[p] >= FAR:
+        if net.p_dead[p]:
             net.loop_at[p] = -1
         for k in range(4):
             e = net.head[4 * p + k]
@@ -101,10 +90,10 @@ def drop_dead(net: Network) -> cython.int:
 @cython.exceptval(-1, check=False)
 def _is_dead(net: Network, p: cython.int, e: cython.int, k: cython.int) -> cython.bint:
     """Whether nothing can be completed that goes from ``p`` along ``e``, an edge of list ``k``."""
-    if net.p_min[p] >= FAR or net.p_min[net.e_to[e]] >= FAR:
+    if net.p_dead[p] or net.p_dead[net.e_to[e]]:
         return True
     if k == 2:
-        return net.r_min[net.e_a[e]] >= FAR
+        return net.r_dead[net.e_a[e]] != 0
     return k == 3 and not net.token_sets[net.e_a[e]]
 
 

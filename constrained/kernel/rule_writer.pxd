@@ -4,10 +4,11 @@ from constrained.kernel.automaton_writer cimport AutomatonWriter
 from constrained.kernel.counted_products cimport CountedProduct
 from constrained.kernel.images cimport Image
 from constrained.kernel.inlining cimport Rule, RuleTable
+from constrained.kernel.linking cimport image_of_network
 from constrained.kernel.memory cimport grow_int, grow_long
 from constrained.kernel.network cimport Network, new_network
 from constrained.kernel.nodes cimport ByteDfa, CharClass, Choice, Literal, Reference, Repeat, Sequence, Unordered
-from constrained.kernel.program cimport Program, image_of_network
+from constrained.kernel.program cimport Program
 
 cdef int LITERAL
 cdef int CHAR_CLASS

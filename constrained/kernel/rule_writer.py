@@ -24,6 +24,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.counted_products import CountedProduct
     from cython.cimports.constrained.kernel.images import Image
     from cython.cimports.constrained.kernel.inlining import Rule, RuleTable
+    from cython.cimports.constrained.kernel.linking import image_of_network
     from cython.cimports.constrained.kernel.memory import grow_int, grow_long
     from cython.cimports.constrained.kernel.network import Network, new_network
     from cython.cimports.constrained.kernel.nodes import (
@@ -35,13 +36,14 @@ if cython.compiled:
         Sequence,
         Unordered,
     )
-    from cython.cimports.constrained.kernel.program import Program, image_of_network
+    from cython.cimports.constrained.kernel.program import Program
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.automaton_writer import AutomatonWriter
     from constrained.kernel.counted_products import CountedProduct
     from constrained.kernel.images import Image
     from constrained.kernel.inlining import Rule, RuleTable
+    from constrained.kernel.linking import image_of_network
     from constrained.kernel.memory import grow_int, grow_long
     from constrained.kernel.network import Network, new_network
     from constrained.kernel.nodes import (
@@ -53,7 +55,7 @@ else:
         Sequence,
         Unordered,
     )
-    from constrained.kernel.program import Program, image_of_network
+    from constrained.kernel.program import Program
 
 from constrained.kernel.network import NetworkTooLarge  # noqa: E402 - a Python name in both modes
 

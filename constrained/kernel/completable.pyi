@@ -1,0 +1,3 @@
+from constrained.kernel.network import Network
+
+def find_dead(net: Network) -> None: ...
