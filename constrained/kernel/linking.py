@@ -94,11 +94,11 @@ def _write_annexes(program: Program) -> cython.int:
         unset_ints(program.p_loop, base, annex.size + 1)
         program.p_region[last] = 0
         at = annex.write(program.p_off, program.e_a, program.e_b, program.e_to, program.p_region, spot[k + 2], base,
-                         spot[k + 3], spot[k + 4])
+                         spot[k + 4], spot[k + 5])
         for base in range(4 * last, 4 * last + 4):
             program.p_off[base] = at
-        program.p_off[4 * last + 4] = spot[k + 2] + annex.edges
-        for at in range(at, spot[k + 2] + annex.edges):
+        program.p_off[4 * last + 4] = spot[k + 3]
+        for at in range(at, spot[k + 3]):
             program.e_a[at] = 0
             program.e_b[at] = 0
             program.e_to[at] = -1

@@ -61,9 +61,9 @@ MOST_REGIONS = cython.declare(cython.int, 65535)
 """Regions that a position can be in; in one beyond, it is in none."""
 LINK = cython.declare(cython.int, 6)
 """Ints in ``links`` for each image: its first position, edge, loop, rule and region, and whether it is written."""
-SPOT = cython.declare(cython.int, 5)
-"""Ints in ``spots`` for each annex: its number in ``blocks``, first position and edge, the position behind it, and its
-region."""
+SPOT = cython.declare(cython.int, 6)
+"""Ints in ``spots`` for each annex: its number in ``blocks``, first position and edge, the edge and the position behind
+it, and its region."""
 
 GUARD: int = -3
 """``l_rule`` of a guard."""
@@ -341,10 +341,11 @@ class Program:
             self.spots[n] = k
             self.spots[n + 1] = net.sp_size[k]
             self.spots[n + 2] = at
-            self.spots[n + 3] = net.sp_end[k]
-            self.spots[n + 4] = number
+            at += annex.edges - (self.p_off[4 * door + 1] - self.p_off[4 * door])  # those of the door are written
+            self.spots[n + 3] = at
+            self.spots[n + 4] = net.sp_end[k]
+            self.spots[n + 5] = number
             n += SPOT
-            at += annex.edges
         self.p_off[4 * self.behind] = at
         return 0
 

@@ -83,10 +83,7 @@ def test_the_shortest_text_is_as_long_as_it_must_be(part: int) -> None:
 
 @pytest.mark.parametrize("length", [1, 2, 5, 40])
 def test_a_chain_that_is_known_from_the_wrong_end(length: int) -> None:
-    """Each rule leads to both its neighbours; only the first ends soon, and it is met first but known last.
-
-    Each walk comes a rule or two further, so the longest chain is for ``kernel.shortest``.
-    """
+    """Each rule leads to both its neighbours; only the first ends soon, and it is met first but known last."""
     rules: dict[str, Expr] = {
         "root": Choice(
             (Sequence((Literal(b"c"), Reference(f"r{length}"))), Sequence((Literal(b"a" * 500), Reference("r0"))))
