@@ -1,4 +1,3 @@
 from constrained.kernel.value_states import ValueStates
 
-
 class ValueScalars(ValueStates): ...

@@ -12,7 +12,6 @@ try:
 except ImportError:
     from constrained.kernel import cython_shim as cython
 
-from constrained.errors import SchemaError
 from constrained.frontends.json_schema.denotation import ANYTHING, NOTHING
 from constrained.frontends.json_schema.objects import disjoint_cells, distance, split_cells
 from constrained.frontends.json_schema.reading import mapping_of, names_of
@@ -74,9 +73,6 @@ def applied(normaliser: Places, place: Place, keyword: str, found: Denotation) -
 
 @cython.cfunc
 def _branches(normaliser: Places, place: Place, keyword: str, value) -> list:
-    if not isinstance(value, list) or not value:
-        raise SchemaError(f"{keyword} must be a list of schemas that is not empty",
-                          pointer=f"{place.pointer}/{keyword}")
     return [normaliser.under(place, keyword, i) for i in range(len(value))]
 
 

@@ -12,7 +12,7 @@ cdef frozenset _NOTHING_NAMED
 
 cpdef int kinds_of(object schema) except -1
 cpdef Denotation own_denotation(Places normaliser, Place place, int kinds)
-cdef int _types(Place place, object schema) except -1
+cdef int _types(object schema) except -1
 cdef object _number(Place place, object number)
 cdef object _string(Places normaliser, Place place, bint wanted)
 cdef object _array(Places normaliser, Place place, object schema, frozenset known)

@@ -16,10 +16,9 @@ try:
 except ImportError:
     from constrained.kernel import cython_shim as cython
 
-from constrained.errors import SchemaError
 from constrained.frontends.json_schema.contents import leaves
 from constrained.frontends.json_schema.denotation import ANYTHING, NOTHING
-from constrained.frontends.json_schema.reading import canonical, kind_name
+from constrained.frontends.json_schema.reading import canonical
 
 if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.contents import content_of
@@ -176,8 +175,6 @@ class Places(Algebra):
     def new(self, place: Place, key) -> cython.int:
         """The expression of a schema that is not known by ``key``."""
         schema = place.schema
-        if not isinstance(schema, dict):
-            raise SchemaError(f"a schema is an object or a boolean, not {kind_name(schema)}", pointer=place.pointer)
         if key is None:
             place = self.document.enter(place)
             scopes = None if not self.dynamic else tuple(dict.fromkeys([uri for uri, _ in place.scope.dynamic_scope()]))

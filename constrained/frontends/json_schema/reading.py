@@ -12,10 +12,9 @@ from typing import Any
 
 from constrained.errors import GrammarLimitError, echo
 from constrained.frontends.json_schema.document import Place
-from constrained.frontends.json_schema.shapes import kind_name
 from constrained.limits import Limits
 
-__all__ = ["canonical", "count_of", "decimal_of", "flag_of", "kind_name", "mapping_of", "names_of"]
+__all__ = ["canonical", "count_of", "decimal_of", "flag_of", "mapping_of", "names_of"]
 
 
 def decimal_of(place: Place, keyword: str) -> Decimal | None:

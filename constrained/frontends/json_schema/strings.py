@@ -135,7 +135,7 @@ class Language:
         return self._dfa
 
     def part(self, limits: Limits) -> tuple[Dfa, bool]:
-        """For ``dfa.intersection_of``: the automaton, or that of the opposite and ``True``. Raises GrammarLimitError."""
+        """For ``dfa.intersection_of``: the automaton, or that of the opposite and ``True``; or GrammarLimitError."""
         if self._dfa is None and self.tree is None and self._opposite is not None:
             return self._opposite.widest(limits), True
         return self.dfa(limits), False
