@@ -270,7 +270,8 @@ class GrammarCompiler(SchemaCompiler):
                 rules = Grammar(rules).with_thinking(section, tokenizer_info=self.tokenizer_info,
                                                      limits=limits or self.limits).rules
             compiled: CompiledGrammar = (
-                CompiledGrammar(rules, self.tokenizer_info, limits or self.limits, self._tables)
+                CompiledGrammar(rules, self.tokenizer_info, limits or self.limits, self._tables,
+                                lasting=self.cache_limit_bytes > 0)
                 if self._foreign is None else self._foreign.compile_rules(rules))
             if len(rules.rules) > MANY_RULES:
                 settle(rules.rules.values())

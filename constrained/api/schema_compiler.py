@@ -6,8 +6,8 @@ between a schema that nobody has seen and its first mask, in its usual form: a t
 ``direct_document``, this library's engine, no cache and no think section. Whatever is not usual is handed to
 ``_compile_schema``; a schema that ``direct_document`` leaves alone to ``_rules_of``.
 
-Cost: 1 us beside the front end and ``CompiledGrammar``; through five functions of Python it is 5 us, and 15 us where
-other work has emptied the caches.
+Cost: 12,000 instructions and 210 lines of memory fewer than through five functions of Python (means of 34 middle
+schemas under callgrind).
 """
 
 from __future__ import annotations

@@ -54,5 +54,5 @@ cdef class SharedGrammar:
     cdef public long long _looks
     cdef public long long _started
     cdef object _keep(self)
-    cdef object _run(self, SharedTables tables)
+    cdef object _run(self, SharedTables tables, bint lasting)
     cpdef long long matcher_begins(self, object matcher) except? -1

@@ -159,3 +159,18 @@ def test_the_vocabulary_ends_with_its_last_user() -> None:
     assert len(tables.spares) == 1
     del tables
     assert known() is None
+
+
+def test_a_grammar_of_a_cache_has_tables_of_its_own() -> None:
+    tables = trie_of(INFO)
+    tables.spares.clear()
+    passing = cd.GrammarCompiler(INFO, cache_limit_bytes=0)
+    read(passing.compile_regex("(ab|cd){3,2000}x?[^y]*"), random.Random(0))
+    assert len(tables.spares) == 1
+    size = passing.compile_regex("x0").memory_size_bytes
+    tables.spares.clear()
+    read(passing.compile_regex("(ab|cd){3,2000}x?[^y]*"), random.Random(0))
+    lasting = cd.GrammarCompiler(INFO).compile_regex("x0")
+    assert len(tables.spares) == 1
+    tables.spares.clear()
+    assert lasting.memory_size_bytes == passing.compile_regex("x0").memory_size_bytes <= size
