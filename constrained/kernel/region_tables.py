@@ -140,7 +140,7 @@ def _is_finer(finer: bytes, partition: bytes) -> cython.bint:
 def _first_bytes(partition: bytes) -> bytes:
     """The first byte of each class."""
     text: cython.p_const_uchar = partition
-    first = cython.declare(cython.uchar[256])
+    first: bytearray = bytearray(256)
     n: cython.int = 0
     b: cython.int = 256
     while b > 0:
