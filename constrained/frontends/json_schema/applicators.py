@@ -14,7 +14,6 @@ except ImportError:
 
 from constrained.frontends.json_schema.denotation import ANYTHING, NOTHING
 from constrained.frontends.json_schema.objects import disjoint_cells, distance, split_cells
-from constrained.frontends.json_schema.reading import mapping_of, names_of
 from constrained.frontends.json_schema.strings import ANY_STRING
 
 if cython.compiled:
@@ -222,7 +221,7 @@ def _if(normaliser: Places, place: Place, found: Denotation) -> Denotation:
 
 @cython.cfunc
 def _dependent_schemas(normaliser: Places, place: Place, found: Denotation) -> Denotation:
-    for name in mapping_of(place, "dependentSchemas"):
+    for name in place.schema["dependentSchemas"]:
         then = normaliser.denote(normaliser.under(place, "dependentSchemas", name))
         found = _if_present(normaliser, name, then, found)
     return found
@@ -231,9 +230,9 @@ def _dependent_schemas(normaliser: Places, place: Place, found: Denotation) -> D
 @cython.cfunc
 def _dependencies(normaliser: Places, place: Place, found: Denotation) -> Denotation:
     then: Denotation
-    for name, needs in mapping_of(place, "dependencies").items():
+    for name, needs in place.schema["dependencies"].items():
         if isinstance(needs, list):
-            shape = ObjectShape(required=names_of(place, "dependencies", name))
+            shape = ObjectShape(required=frozenset(needs))
             then = Denotation(True, 3, ANYTHING.numbers, ANYTHING.strings, ANYTHING.arrays, (shape,))
         else:
             then = normaliser.denote(normaliser.under(place, "dependencies", name))

@@ -23,7 +23,7 @@ from constrained.errors import (
 from constrained.frontends.json_schema.denotation import ANYTHING
 from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, PLAIN_INTEGER, NumberShape
 from constrained.frontends.json_schema.objects import ANY_OTHERS, disjoint_cells, split_cells
-from constrained.frontends.json_schema.reading import count_of, decimal_of, flag_of, mapping_of, names_of
+from constrained.frontends.json_schema.reading import count_of, decimal_of
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape, either
 from constrained.limits import LARGEST_REPEAT
 
@@ -170,7 +170,7 @@ def _number(place: Place, number):
     low, high = decimal_of(place, "minimum"), decimal_of(place, "maximum")
     bounds: list
     if place.dialect.exclusive_flags:
-        below, above = flag_of(place, "exclusiveMinimum"), flag_of(place, "exclusiveMaximum")
+        below, above = place.schema.get("exclusiveMinimum", False), place.schema.get("exclusiveMaximum", False)
         bounds = [(low, below, None, False)] if low is not None else []
         if high is not None:
             bounds.append((None, False, high, above))
@@ -255,7 +255,7 @@ def _array(normaliser: Places, place: Place, schema, known: frozenset):
             contains = ((normaliser.under(place, "contains"), few, many, 0),)
         if tracking and place.dialect.name == "2020-12":
             also = (normaliser.under(place, "contains"),)
-    unique = "uniqueItems" in schema and flag_of(place, "uniqueItems")
+    unique = schema.get("uniqueItems", False)
     least = 0
     most = None
     if "minItems" in schema or "maxItems" in schema:
@@ -270,13 +270,13 @@ def _object(normaliser: Places, place: Place, schema, known: frozenset) -> tuple
     properties: dict = {}
     rest: cython.int = 1
     if "properties" in schema:
-        properties = normaliser.all_under(place, "properties", mapping_of(place, "properties"))
+        properties = normaliser.all_under(place, "properties", schema["properties"])
     said: cython.bint = "additionalProperties" in schema
     if said:
         rest = normaliser.under(place, "additionalProperties")
     cells: tuple = ANY_OTHERS if rest == 1 else ((ANY_STRING, rest),) if rest != 0 else ()
     patterns: list = []
-    if "patternProperties" in schema and mapping_of(place, "patternProperties"):
+    if schema.get("patternProperties"):
         values: list = [normaliser.under(place, "patternProperties", one) for one in schema["patternProperties"]]
         try:
             patterns = _patterns(normaliser, place, schema["patternProperties"])
@@ -288,7 +288,7 @@ def _object(normaliser: Places, place: Place, schema, known: frozenset) -> tuple
             for names, expression in zip(patterns, values):
                 if names.contains(name):
                     properties[name] = normaliser.both(properties[name], expression)
-    required: frozenset = names_of(place, "required") if "required" in schema else _NOTHING_NAMED
+    required: frozenset = frozenset(schema["required"]) if "required" in schema else _NOTHING_NAMED
     evaluated = None
     if normaliser.tracking:
         evaluated = (frozenset(properties), (ANY_STRING,) if said else tuple(patterns))
@@ -304,9 +304,8 @@ def _object(normaliser: Places, place: Place, schema, known: frozenset) -> tuple
         allowed = split_cells([(names, 1) for names in disjoint_cells(names_allowed)], 0)
         shapes = _met(normaliser, shapes, (ObjectShape((), tuple(allowed)),))
     if "dependentRequired" in schema and "dependentRequired" in known:
-        for name in mapping_of(place, "dependentRequired"):
-            shapes = _dependent(normaliser, shapes, name, ObjectShape(
-                required=names_of(place, "dependentRequired", name)))
+        for name, needs in schema["dependentRequired"].items():
+            shapes = _dependent(normaliser, shapes, name, ObjectShape(required=frozenset(needs)))
     return shapes
 
 

@@ -6,7 +6,6 @@ Also ``canonical``, the text that equal JSON values share.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +13,7 @@ from constrained.errors import GrammarLimitError, echo
 from constrained.frontends.json_schema.document import Place
 from constrained.limits import Limits
 
-__all__ = ["canonical", "count_of", "decimal_of", "flag_of", "mapping_of", "names_of"]
+__all__ = ["canonical", "count_of", "decimal_of"]
 
 
 def decimal_of(place: Place, keyword: str) -> Decimal | None:
@@ -29,22 +28,6 @@ def count_of(place: Place, keyword: str, limits: Limits) -> int | None:
     if value is not None and value > limits.max_repeat:
         raise GrammarLimitError("max_repeat", limits.max_repeat, f"{keyword} is {echo(str(value))}")
     return None if value is None else int(value)
-
-
-def flag_of(place: Place, keyword: str) -> bool:
-    """The boolean of a keyword; False where it does not stand."""
-    return bool(place.schema.get(keyword, False))
-
-
-def mapping_of(place: Place, keyword: str) -> Mapping[str, Any]:
-    """The object of a keyword that stands."""
-    found: Mapping[str, Any] = place.schema[keyword]
-    return found
-
-
-def names_of(place: Place, keyword: str, name: str | None = None) -> frozenset[str]:
-    """The list of names of a keyword that stands, or that it has for ``name``."""
-    return frozenset(place.schema[keyword] if name is None else place.schema[keyword][name])
 
 
 def canonical(value: Any) -> str:

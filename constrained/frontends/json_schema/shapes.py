@@ -75,16 +75,17 @@ empty, or may be; a schema or a list of them; a type or several; names; a text, 
 number, one above 0, a boolean, a list; the name of a dialect. ``TYPE_NAME`` is what ``TYPE`` looks for."""
 
 _SHAPES: dict = {
-    "type": 9, "enum": 17, "required": 10, "properties": 2, "patternProperties": 3, "items": 1, "prefixItems": 7,
+    "type": TYPE, "enum": LIST, "required": NAMES, "properties": MAP, "patternProperties": PATTERNS, "items": SCHEMA,
+    "prefixItems": PREFIX,
     **dict.fromkeys("additionalProperties propertyNames additionalItems contains not if then else "
-                    "unevaluatedProperties unevaluatedItems".split(), 1),
-    **dict.fromkeys("allOf anyOf oneOf".split(), 6),
-    **dict.fromkeys("definitions dependentSchemas".split(), 2),
-    "dependentRequired": 4, "dependencies": 5,
+                    "unevaluatedProperties unevaluatedItems".split(), SCHEMA),
+    **dict.fromkeys("allOf anyOf oneOf".split(), BRANCHES),
+    **dict.fromkeys("definitions dependentSchemas".split(), MAP),
+    "dependentRequired": NEEDS, "dependencies": DEPENDENCIES,
     **dict.fromkeys("minLength maxLength minItems maxItems minProperties maxProperties minContains "
-                    "maxContains".split(), 13),
-    **dict.fromkeys("minimum maximum exclusiveMinimum exclusiveMaximum".split(), 14),
-    "multipleOf": 15, "uniqueItems": 16, "format": 11, "pattern": 12, "const": 0,
+                    "maxContains".split(), COUNT),
+    **dict.fromkeys("minimum maximum exclusiveMinimum exclusiveMaximum".split(), NUMBER),
+    "multipleOf": STEP, "uniqueItems": FLAG, "format": TEXT, "pattern": PATTERN, "const": 0,
 }
 """Of the keywords of ``Dialect.keywords``."""
 MOST_PATTERNS = cython.declare(cython.int, 4096)
