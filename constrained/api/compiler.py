@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from constrained.api.grammar import Grammar
 from constrained.api.requests import grammar_of_request
-from constrained.api.schema_compiler import SchemaCompiler
+from constrained.api.schema_compiler import MANY_RULES, SchemaCompiler
 from constrained.engine.compiled import CompiledGrammar
 from constrained.errors import ConstrainedError, GrammarError, UnsatisfiableGrammarError
 from constrained.frontends.json_schema.compile import build, from_json_schema, schema_text
@@ -43,9 +43,6 @@ BACKENDS = {
 OPTIONS = ("assert_formats", "any_whitespace", "max_whitespace_cnt", "indent", "separators", "string_escapes",
            "max_number_digits", "property_order")
 """Those of ``compile_json_schema`` that say how a text is written, in the order of ``api.schema_compiler``."""
-
-MANY_RULES = 60
-"""As ``api.schema_compiler`` has it."""
 
 
 def _load_backend(name: str) -> Any:

@@ -1,4 +1,3 @@
-cdef int MANY_RULES
 
 cdef class SchemaCompiler:
     cdef object __weakref__

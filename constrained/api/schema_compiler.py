@@ -29,7 +29,7 @@ from constrained.errors import UnsatisfiableGrammarError
 from constrained.frontends.json_schema.compile import FRONT
 from constrained.garbage import settle
 
-MANY_RULES = cython.declare(cython.int, 60)
+MANY_RULES = 60
 """Of a grammar whose nodes are worth to be settled: the collector looks at what is new at every 700th object."""
 
 
