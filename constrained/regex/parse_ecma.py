@@ -1,3 +1,4 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 r"""ECMA-262 patterns with the flag ``u`` as a tree, without recursion; what JSON Schema calls a regex.
 
 Follows the grammar of ECMA-262 (section 22.2.1, Patterns) with ``[UnicodeMode]``. The tree is that of the
@@ -19,20 +20,35 @@ from __future__ import annotations
 
 import re
 
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
 from constrained.limits import Limits
-from constrained.regex.builder import Frame
-from constrained.regex.charset import ANY, Ranges, complement, normalise, union
+from constrained.regex.charset import ANY
 from constrained.regex.folding import ecma_closure
-from constrained.regex.pattern_reader import QUANTIFIERS, PatternReader
-from constrained.regex.syntax import NOTHING, Anchor, AnchorKind, Node
+from constrained.regex.syntax import NOTHING, AnchorKind
 from constrained.regex.unicode import ASCII_DIGITS, ASCII_WORD, ECMA_LINE_ENDS, ECMA_SPACES
+
+if cython.compiled:
+    from cython.cimports.constrained.regex.builder import Frame, TreeBuilder
+    from cython.cimports.constrained.regex.charset import complement, normalise, union_of
+    from cython.cimports.constrained.regex.pattern_reader import PatternReader
+    from cython.cimports.constrained.regex.syntax import Anchor, Node
+else:
+    from constrained.regex.builder import Frame, TreeBuilder
+    from constrained.regex.charset import complement, normalise, union_of
+    from constrained.regex.pattern_reader import PatternReader
+    from constrained.regex.syntax import Anchor, Node
 
 __all__ = ["parse_ecma"]
 
-IGNORE_CASE, MULTILINE, DOT_ALL = 1, 2, 4
+IGNORE_CASE = cython.declare(cython.int, 1)
+MULTILINE = cython.declare(cython.int, 2)
+DOT_ALL = cython.declare(cython.int, 4)
 _FLAGS = {"i": IGNORE_CASE, "m": MULTILINE, "s": DOT_ALL}
 
-_PLAIN = re.compile(r"[^\\\[(){*+?|.^$\ud800-\udfff]+")
 _COUNT = re.compile(r"\{([0-9]+)(?:(,)([0-9]*))?\}")
 _GLOBAL_FLAGS = re.compile(r"\(\?([ims]+)\)")
 _MODIFIERS = re.compile(r"\(\?([ims]*)(-([ims]*))?:")
@@ -43,106 +59,142 @@ _BRACED_HEX = re.compile(r"\{([0-9a-fA-F]+)\}")
 _LOW_SURROGATE = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
 
+_START = AnchorKind.START
+_END = AnchorKind.END
+_NOT_LINE_ENDS = complement(ECMA_LINE_ENDS)
+#: Letters of classes: the class, and what is not of it; a word is another one where case is ignored.
+_CLASSES = {"d": ASCII_DIGITS, "D": complement(ASCII_DIGITS), "s": ECMA_SPACES, "S": complement(ECMA_SPACES),
+            "w": ASCII_WORD, "W": complement(ASCII_WORD)}
 
-def parse_ecma(pattern: str, limits: Limits | None = None) -> Node:
+
+def parse_ecma(pattern, limits=None):
     """The tree of ``pattern``.
 
     Raises RegexError (with the position) on a pattern that cannot be read or is not regular, and GrammarLimitError
     beyond ``max_source_chars``, ``max_nesting`` or ``max_repeat``.
     """
-    return _Parser(pattern, limits or Limits()).parse()
+    parser: _Parser = _Parser(pattern, limits or Limits())
+    return parser.parse()
 
 
+@cython.final
+@cython.cclass
 class _Parser(PatternReader):
     # -- the loop over the pattern ------------------------------------------------------------------------
 
+    @cython.cfunc
     def parse(self) -> Node:
-        pattern, builder = self.pattern, self.builder
-        leading = _GLOBAL_FLAGS.match(pattern)
-        if leading is not None:
-            self.flags = self.flag_bits(leading.group(1), 0)
-            self.at = leading.end()
-        while self.at < len(pattern):
-            run = _PLAIN.match(pattern, self.at)
-            if run is not None:
-                self.at = run.end()
-                self.literal(run.group())
-                continue
+        pattern: str = self.pattern
+        builder: TreeBuilder = self.builder
+        size: cython.Py_ssize_t = len(pattern)
+        position: cython.Py_ssize_t
+        char: cython.Py_UCS4
+        if pattern.startswith("(?"):
+            leading = _GLOBAL_FLAGS.match(pattern)
+            if leading is not None:
+                self.flags = self.flag_bits(leading.group(1), 0)
+                self.at = leading.end()
+        while self.at < size:
             position = self.at
             char = pattern[position]
+            if not is_sign(char):
+                self.at += 1
+                while self.at < size and not is_sign(pattern[self.at]):
+                    self.at += 1
+                self.literal(pattern[position:self.at])
+                continue
             self.at += 1
             if char == "\\":
                 self.escape(position)
             elif char == "[":
                 builder.charset(self.bracket(position))
-            elif char in "*+?{":
+            elif char == "*" or char == "+" or char == "?" or char == "{":
                 self.quantifier(char, position)
             elif char == ".":
-                builder.charset(ANY if self.flags & DOT_ALL else complement(ECMA_LINE_ENDS))
+                builder.charset(ANY if self.flags & DOT_ALL else _NOT_LINE_ENDS)
             elif char == "(":
                 self.group(position)
             elif char == ")":
-                if not builder.depth:
+                if len(builder.stack) == 1:
                     raise self.error("a ) without its (", position, r"escape it as \) if it is meant as a character")
                 self.flags = builder.close().restore
             elif char == "|":
                 builder.alternate()
             elif char == "^":
-                kind = AnchorKind.LINE_START if self.flags & MULTILINE else AnchorKind.START
+                kind = AnchorKind.LINE_START if self.flags & MULTILINE else _START
                 builder.add(Anchor(kind, ECMA_LINE_ENDS, position), "anchor")
             elif char == "$":
-                kind = AnchorKind.LINE_END if self.flags & MULTILINE else AnchorKind.END
+                kind = AnchorKind.LINE_END if self.flags & MULTILINE else _END
                 builder.add(Anchor(kind, ECMA_LINE_ENDS, position), "anchor")
             else:
                 builder.add(NOTHING)  # a lone surrogate has no UTF-8 form
-        if builder.depth:
+        if len(builder.stack) > 1:
             raise self.error("a group is opened but never closed", builder.top.position, "add the missing )")
         return builder.finish()
 
-    def literal(self, run: str) -> None:
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def literal(self, run: str) -> cython.int:
         """Adds ordinary characters, in all their cases where case is ignored; what a quantifier binds, alone."""
+        last: cython.Py_ssize_t = len(run) - 1
+        char: cython.Py_UCS4
         if self.flags & IGNORE_CASE:
-            for char in run:
-                self.builder.charset(self.fold(normalise([(ord(char), ord(char))])))
-        elif len(run) > 1 and self.peek() in QUANTIFIERS:
-            self.builder.text(run[:-1])
-            self.builder.text(run[-1])
-        else:
-            self.builder.text(run)
+            for one in run:
+                self.builder.charset(self.fold(((ord(one), ord(one)),)))
+            return 0
+        if last > 0 and self.at < len(self.pattern):
+            char = self.pattern[self.at]
+            if char == "*" or char == "+" or char == "?" or char == "{":
+                self.builder.text(run[:last])
+                self.builder.text(run[last])
+                return 0
+        self.builder.text(run)
+        return 0
 
-    def fold(self, ranges: Ranges) -> Ranges:
+    @cython.cfunc
+    def fold(self, ranges: tuple) -> tuple:
         return ecma_closure(ranges) if self.flags & IGNORE_CASE else ranges
 
-    def flag_bits(self, letters: str, position: int) -> int:
+    @cython.cfunc
+    def flag_bits(self, letters, position: cython.Py_ssize_t):
         if len(set(letters)) != len(letters):
             raise self.error("a flag is given twice", position)
-        return sum(_FLAGS[letter] for letter in letters)
+        return sum([_FLAGS[letter] for letter in letters])
 
     # -- quantifiers and groups -------------------------------------------------------------------------------
 
-    def quantifier(self, char: str, position: int) -> None:
-        builder = self.builder
-        minimum, maximum = {"*": (0, None), "+": (1, None), "?": (0, 1), "{": (0, None)}[char]
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def quantifier(self, char: cython.Py_UCS4, position: cython.Py_ssize_t) -> cython.int:
+        builder: TreeBuilder = self.builder
+        minimum = 1 if char == "+" else 0
+        maximum = 1 if char == "?" else None
         if char == "{":
             count = _COUNT.match(self.pattern, position)
             if count is None:
                 self.literal("{")
-                return
+                return 0
             minimum, maximum = self.bounds(count, position)
-        if builder.last in ("", "anchor"):
+        if builder.last == "" or builder.last == "anchor":
             raise self.error("nothing to repeat", position, f"escape it as \\{char} if it is meant as a character")
         if builder.last == "repeat":
             hint = "ECMA-262 has no possessive quantifiers" if char == "+" else "put the quantified part into (?:...)"
             raise self.error("a quantifier on a quantifier", position, hint)
-        lazy = self.peek() == "?"
-        self.at += lazy
-        builder.quantify(minimum, maximum, "?" if lazy else "", position)
+        if self.at < len(self.pattern) and self.pattern[self.at] == "?":
+            self.at += 1
+            builder.quantify(minimum, maximum, "?", position)
+        else:
+            builder.quantify(minimum, maximum, "", position)
+        return 0
 
-    def group(self, position: int) -> None:
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def group(self, position: cython.Py_ssize_t) -> cython.int:
         """Reads the head of a group."""
-        pattern, frame = self.pattern, Frame("group", position, restore=self.flags)
-        flags = self.flags
-        if self.peek() == "?":
+        pattern: str = self.pattern
+        flags: cython.int = self.flags
+        frame: Frame = Frame("group", position, flags)
+        if self.at < len(pattern) and pattern[self.at] == "?":
             head = pattern[self.at + 1 : self.at + 3]
             modifiers = _MODIFIERS.match(pattern, position)
             name = _NAME.match(pattern, position)
@@ -172,46 +224,55 @@ class _Parser(PatternReader):
                 raise self.error("unknown group (?" + head[:1], position, hint)
         self.builder.open(frame)
         self.flags = flags
+        return 0
 
     # -- escapes ----------------------------------------------------------------------------------------------
 
-    def word(self) -> Ranges:
+    @cython.cfunc
+    def word(self) -> tuple:
         r"""``\w``: with the flags i and u also what folds to a word character."""
         return ecma_closure(ASCII_WORD) if self.flags & IGNORE_CASE else ASCII_WORD
 
-    def category(self, position: int) -> Ranges | None:
-        r"""The set of ``\d \s \w \p{..}`` and their negations; ``at`` is on the letter and moves only if it is one."""
-        char = self.peek()
-        if char in ("p", "P"):
-            ranges = self.property(position)
-        elif char in ("d", "D", "s", "S", "w", "W"):
+    @cython.cfunc
+    def category(self, position: cython.Py_ssize_t):
+        r"""The set of ``\d \s \w \p{..}`` and their negations; ``at`` is on the letter and moves only if it is one.
+        None: it is none."""
+        letter: str = self.peek()
+        found = _CLASSES.get(letter)
+        if found is not None:
             self.at += 1
-            ranges = {"d": ASCII_DIGITS, "s": ECMA_SPACES, "w": self.word()}[char.lower()]
-        else:
-            return None
-        return complement(ranges) if char.isupper() else ranges
+            if self.flags & IGNORE_CASE and letter in "wW":
+                return self.word() if letter == "w" else complement(self.word())
+            return found
+        if letter == "p" or letter == "P":
+            found = self.property(position)
+            return found if letter == "p" else complement(found)
+        return None
 
-    def escape(self, position: int) -> None:
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def escape(self, position: cython.Py_ssize_t) -> cython.int:
         """An escape outside a set."""
-        char = self.peek()
-        if char in ("b", "B"):
+        char: str = self.peek()
+        if char == "b" or char == "B":
             self.at += 1
             kind = AnchorKind.BOUNDARY if char == "b" else AnchorKind.NOT_BOUNDARY
             self.builder.add(Anchor(kind, self.word(), position), "anchor")
-            return
+            return 0
         ranges = self.category(position)
         if ranges is not None:
             self.builder.charset(self.fold(ranges))
-            return
+            return 0
         if char == "k" or ("1" <= char <= "9" and len(char) == 1):
             raise self.not_regular("a back-reference", position)
         code = self.character(position)
         self.builder.charset(self.fold(normalise([(code, code)])))
+        return 0
 
-    def character(self, position: int) -> int:
+    @cython.cfunc
+    def character(self, position: cython.Py_ssize_t):
         """The code point an escape stands for, inside a set and outside; ``at`` is behind the backslash."""
-        pattern = self.pattern
-        char = self.peek()
+        char: str = self.peek()
         self.at += 1
         if char == "":
             raise self.error("the pattern ends in a backslash", position, "write \\\\ for a backslash")
@@ -228,7 +289,7 @@ class _Parser(PatternReader):
                 raise self.error("an octal escape", position, "write \\xHH")
             return 0
         if char == "x":
-            found = _HEX2.match(pattern, self.at)
+            found = _HEX2.match(self.pattern, self.at)
             if found is None:
                 raise self.error("\\x needs two hexadecimal digits", position)
             self.at = found.end()
@@ -239,13 +300,15 @@ class _Parser(PatternReader):
             raise self.error(f"unknown escape \\{char}", position, f"write {char} if it is meant as a character")
         return ord(char)
 
-    def unicode_escape(self, position: int) -> int:
+    @cython.cfunc
+    def unicode_escape(self, position: cython.Py_ssize_t):
         r"""``\uXXXX``, two of them as a surrogate pair, or ``\u{X...}``; ``at`` is behind the u."""
         braced = _BRACED_HEX.match(self.pattern, self.at)
         if braced is not None:
             self.at = braced.end()
-            code = int(braced[1][-8:], 16)
-            if code > 0x10FFFF or len(braced[1].lstrip("0")) > 6:
+            digits = braced[1].lstrip("0")
+            code = int(digits or "0", 16) if len(digits) <= 6 else 0x110000
+            if code > 0x10FFFF:
                 raise self.error("a character beyond U+10FFFF", position)
             return code
         found = _HEX4.match(self.pattern, self.at)
@@ -261,40 +324,51 @@ class _Parser(PatternReader):
 
     # -- sets ---------------------------------------------------------------------------------------------------
 
-    def bracket(self, position: int) -> Ranges:
+    @cython.cfunc
+    def bracket(self, position: cython.Py_ssize_t) -> tuple:
         """A set; ``at`` is behind its ``[``. ``[]`` matches nothing, ``[^]`` any character."""
-        pattern = self.pattern
-        negated = self.peek() == "^"
-        self.at += negated
-        members: list[tuple[int, int]] = []
-        classes: list[Ranges] = []
+        pattern: str = self.pattern
+        size: cython.Py_ssize_t = len(pattern)
+        start: cython.Py_ssize_t
+        negated: cython.bint = self.at < size and pattern[self.at] == "^"
+        members: list = []
+        classes: list = []
+        ranges: tuple
+        if negated:
+            self.at += 1
         while True:
             start = self.at
-            if start >= len(pattern):
+            if start >= size:
                 raise self.error("a set is never closed", position, "add the missing ]")
             if pattern[start] == "]":
                 self.at += 1
                 break
             low = self.member(classes)
-            if self.peek() != "-" or self.at + 1 >= len(pattern) or pattern[self.at + 1] == "]":
-                members += [(low, low)] if low is not None else []
+            if self.at + 1 >= size or pattern[self.at] != "-" or pattern[self.at + 1] == "]":
+                if low is not None:
+                    members.append((low, low))
                 continue
             self.at += 1
             high = self.member(classes)
             if low is None or high is None:
                 # Annex B: next to a class the - is a character, and so is what is not the class.
-                members += [(code, code) for code in (low, 0x2D, high) if code is not None]
+                members.extend([(code, code) for code in (low, 0x2D, high) if code is not None])
                 continue
             if high < low:
                 raise self.error("a range runs backwards", start, "swap its ends")
             members.append((low, high))
-        ranges = self.fold(union(normalise(members), *classes))
+        ranges = normalise(members)
+        if classes:
+            classes.append(ranges)
+            ranges = union_of(classes)
+        ranges = self.fold(ranges)
         return complement(ranges) if negated else ranges
 
-    def member(self, classes: list[Ranges]) -> int | None:
+    @cython.cfunc
+    def member(self, classes: list):
         """One member of a set: its code point, or None after adding the class an escape stands for."""
-        position = self.at
-        char = self.pattern[position]
+        position: cython.Py_ssize_t = self.at
+        char: cython.Py_UCS4 = self.pattern[position]
         self.at += 1
         if char != "\\":
             return ord(char)
@@ -306,3 +380,15 @@ class _Parser(PatternReader):
             self.at += 1
             return 8
         return self.character(position)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def is_sign(char: cython.Py_UCS4) -> cython.bint:
+    """Whether a character does not stand for itself outside a set: a sign of the syntax, or a surrogate."""
+    if char <= "?":
+        return char == "(" or char == ")" or char == "*" or char == "+" or char == "?" or char == "." or char == "$"
+    if char < "\x7f":
+        return char == "\\" or char == "[" or char == "{" or char == "|" or char == "^"
+    return 0xD800 <= ord(char) <= 0xDFFF

@@ -158,9 +158,11 @@ class _Compiler:
                         stack.append(("optional", node, [node.maximum - node.minimum, current, 0]))
                 elif isinstance(node, Anchor):
                     stack.append(("node", self.expansion(node), []))
-                elif id(node) in self.shared:
-                    current = self.test(node, current)
                 else:
+                    assert isinstance(node, (Look, Atomic))
+                    if id(node) in self.shared:
+                        current = self.test(node, current)
+                        continue
                     stack.append(("test", node, [current]))
                     stack.append(("node", node.body, []))
                     current = ACCEPT

@@ -1,3 +1,4 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 r"""Equal trees with fewer assertions: anchors at the ends vanish, dead parts and needless atomic groups go.
 
 Two passes, each with an explicit stack and linear in the tree (``search_form`` may copy the any-text node):
@@ -11,326 +12,471 @@ Two passes, each with an explicit stack and linear in the tree (``search_form`` 
 
 from __future__ import annotations
 
-from constrained.regex.builder import alternation, concat
-from constrained.regex.charset import ANY, Ranges, intersection
-from constrained.regex.syntax import (
-    EMPTY,
-    NOTHING,
-    Alternation,
-    Anchor,
-    AnchorKind,
-    Atomic,
-    CharSet,
-    Concat,
-    Look,
-    Node,
-    Repeat,
-    Text,
-    children,
-    walk,
-)
-from constrained.regex.width import Width, all_widths
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
+
+from constrained.regex.charset import ANY
+from constrained.regex.syntax import EMPTY, NOTHING, AnchorKind
+
+if cython.compiled:
+    from cython.cimports.constrained.regex.builder import alternation, concat
+    from cython.cimports.constrained.regex.charset import intersection
+    from cython.cimports.constrained.regex.syntax import (
+        Alternation,
+        Anchor,
+        Atomic,
+        CharSet,
+        Concat,
+        Look,
+        Node,
+        Repeat,
+        Text,
+    )
+    from cython.cimports.constrained.regex.width import all_widths
+else:
+    from constrained.regex.builder import alternation, concat
+    from constrained.regex.charset import intersection
+    from constrained.regex.syntax import Alternation, Anchor, Atomic, CharSet, Concat, Look, Node, Repeat, Text
+    from constrained.regex.width import all_widths
 
 __all__ = ["has_assertions", "is_any_text", "is_nothing", "looks_back", "search_form", "simplify"]
 
+TEXT = cython.declare(cython.int, 0)
+CHARS = cython.declare(cython.int, 1)
+CONCAT = cython.declare(cython.int, 2)
+ALTERNATION = cython.declare(cython.int, 3)
+REPEAT = cython.declare(cython.int, 4)
+ANCHOR = cython.declare(cython.int, 5)
+LOOK = cython.declare(cython.int, 6)
+
+_START, _END = AnchorKind.START, AnchorKind.END
 _ONLY_AHEAD = frozenset((AnchorKind.END, AnchorKind.END_OR_LAST_NEWLINE, AnchorKind.LINE_END))
 
 _ANY_TEXT = Repeat(CharSet(ANY), 0, None)
 
 
-def has_assertions(root: Node) -> bool:
+@cython.ccall
+@cython.exceptval(-1, check=False)
+def has_assertions(root: Node) -> cython.bint:
     """Whether anything in ``root`` is more than characters, order, choice and repetition."""
-    for node in walk(root):  # noqa: SIM110 - a generator in ``any`` takes twice the time
-        if isinstance(node, (Anchor, Look, Atomic)):
+    node: Node
+    stack: list = [root]
+    while stack:
+        node = stack.pop()
+        if node.tag >= ANCHOR:
             return True
+        for part in node.parts:
+            if cython.cast(Node, part).tag > CHARS:
+                stack.append(part)
     return False
 
 
 def looks_back(root: Node) -> bool:
     """Whether an assertion in ``root`` asks about what came before ``root``."""
-    return any((isinstance(node, Look) and not node.ahead)
-               or (isinstance(node, Anchor) and node.kind not in _ONLY_AHEAD) for node in walk(root))
+    node: Node
+    stack: list = [root]
+    while stack:
+        node = stack.pop()
+        if node.tag == ANCHOR and cython.cast(Anchor, node).kind not in _ONLY_AHEAD:
+            return True
+        if node.tag == LOOK and not cython.cast(Look, node).ahead:
+            return True
+        stack.extend(node.parts)
+    return False
 
 
-def is_nothing(node: Node) -> bool:
+@cython.ccall
+@cython.exceptval(-1, check=False)
+def is_nothing(node: Node) -> cython.bint:
     """Whether ``node`` is the pattern that matches nothing, in its simplified form."""
-    return isinstance(node, CharSet) and not node.ranges
+    return node.tag == CHARS and len(cython.cast(CharSet, node).ranges) == 0
 
 
-def is_any_text(node: Node) -> bool:
+@cython.ccall
+@cython.exceptval(-1, check=False)
+def is_any_text(node: Node) -> cython.bint:
     """Whether ``node`` is the pattern that matches every text, in its simplified form."""
-    return isinstance(node, Repeat) and node.minimum == 0 and node.maximum is None and (
-        isinstance(node.body, CharSet) and node.body.ranges == ANY)
+    loop: Repeat
+    body: Node
+    if node.tag != REPEAT:
+        return False
+    loop = cython.cast(Repeat, node)
+    body = loop.parts[0]
+    return loop.minimum == 0 and loop.maximum is None and body.tag == CHARS and (
+        cython.cast(CharSet, body).ranges == ANY)
 
 
-def _is_empty(node: Node) -> bool:
-    return isinstance(node, Concat) and not node.items
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_empty(node: Node) -> cython.bint:
+    return node.tag == CONCAT and len(node.parts) == 0
 
 
 # -- search ---------------------------------------------------------------------------------------------------
 
 
+@cython.ccall
 def search_form(root: Node) -> Node:
     """The tree whose full matches are the texts in which ``root`` is found."""
-    items = root.items if isinstance(root, Concat) else (root,)
-    starts, ends = _is_anchor(items[:1], AnchorKind.START), _is_anchor(items[1:][-1:], AnchorKind.END)
-    inside = list(items[starts : len(items) - ends])
-    if not any(map(has_assertions, inside)):
+    items: tuple = root.parts if root.tag == CONCAT else (root,)
+    size: cython.Py_ssize_t = len(items)
+    node: Node
+    left: cython.bint
+    right: cython.bint
+    ready: cython.bint
+    i: cython.Py_ssize_t
+    starts: cython.bint = size > 0 and _is_anchor(items[0], _START)
+    ends: cython.bint = size > 1 and _is_anchor(items[size - 1], _END)
+    inside: list = list(items[starts : size - ends])
+    for node in inside:
+        if node.tag > CHARS and has_assertions(node):
+            break
+    else:
         return _wrap(_flat(inside), not starts, not ends)
-    anchored = _holders_of_anchors(root)
-    done: list[Node] = []
-    stack: list[tuple[Node, bool, bool, bool]] = [(root, True, True, False)]
+    anchored: set = _holders_of_anchors(root)
+    done: list = []
+    stack: list = [(root, True, True, False)]
     while stack:
-        node, left, right, ready = stack.pop()
+        node, left, right, ready = cython.cast(tuple, stack.pop())
         if not ready:
             if not (left or right) or id(node) not in anchored:
                 done.append(_wrap(node, left, right))
-            elif isinstance(node, Anchor):
-                done.append(_meet(node, left, right))
-            elif isinstance(node, Concat):
-                node = _start_first(node)
+            elif node.tag == ANCHOR:
+                done.append(_meet(cython.cast(Anchor, node), left, right))
+            elif node.tag == CONCAT:
+                node = _start_first(cython.cast(Concat, node))
                 stack.append((node, left, right, True))
-                last = len(node.items) - 1
-                stack.extend((item, left and i == 0, right and i == last, False)
-                             for i, item in reversed(list(enumerate(node.items))))
-            elif isinstance(node, Alternation):
+                size = len(node.parts)
+                for i in range(size - 1, -1, -1):
+                    stack.append((node.parts[i], left and i == 0, right and i == size - 1, False))
+            elif node.tag == ALTERNATION:
                 # Options without anchors stay together: one any-text before and behind them, not one for each,
                 # whose combinations an automaton would tell apart.
-                free = [option for option in node.options if id(option) not in anchored]
+                free: list = [option for option in node.parts if id(option) not in anchored]
                 if len(free) > 1:
-                    held = [option for option in node.options if id(option) in anchored]
-                    node = Alternation((*held, alternation(free)))
+                    held: list = [option for option in node.parts if id(option) in anchored]
+                    held.append(alternation(free))
+                    node = Alternation(tuple(held))
                 stack.append((node, left, right, True))
-                stack.extend((option, left, right, False) for option in reversed(node.options))
-            elif isinstance(node, Repeat) and node.maximum == 1:
+                for option in reversed(node.parts):
+                    stack.append((option, left, right, False))
+            elif node.tag == REPEAT and cython.cast(Repeat, node).maximum == 1:
                 stack.append((node, left, right, True))
-                stack.append((node.body, left, right, False))
+                stack.append((node.parts[0], left, right, False))
             else:
                 done.append(_wrap(node, left, right))
-        elif isinstance(node, Repeat):
-            body = done.pop()
-            done.append(body if node.minimum == 1 else alternation([body, _ANY_TEXT]))
+        elif node.tag == REPEAT:
+            if cython.cast(Repeat, node).minimum != 1:
+                done.append(alternation([done.pop(), _ANY_TEXT]))
         else:
-            count = len(children(node))
-            parts = done[len(done) - count :]
-            del done[len(done) - count :]
-            done.append(_flat(parts) if isinstance(node, Concat) else alternation(parts))
+            size = len(done) - len(node.parts)
+            parts: list = done[size:]
+            del done[size:]
+            done.append(_flat(parts) if node.tag == CONCAT else alternation(parts))
     return done[0]
 
 
-def _is_anchor(items: tuple[Node, ...], kind: AnchorKind) -> bool:
-    return any(isinstance(item, Anchor) and item.kind is kind for item in items)
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _is_anchor(node: Node, kind) -> cython.bint:
+    return node.tag == ANCHOR and cython.cast(Anchor, node).kind is kind
 
 
-def _flat(parts: list[Node]) -> Node:
+@cython.cfunc
+def _flat(parts: list) -> Node:
     """All in order, without sequences inside and what is empty."""
-    if any(isinstance(part, Concat) for part in parts):
-        parts = [item for part in parts for item in (part.items if isinstance(part, Concat) else (part,))]
-    return concat(parts)
+    node: Node
+    flat: list
+    for node in parts:
+        if node.tag == CONCAT:
+            break
+    else:
+        return concat(parts)
+    flat = []
+    for node in parts:
+        if node.tag == CONCAT:
+            flat.extend(node.parts)
+        else:
+            flat.append(node)
+    return concat(flat)
 
 
+@cython.cfunc
 def _start_first(node: Concat) -> Concat:
     """The same with an anchor to the start before the other tests at its place: ``(?=a)^`` is ``^(?=a)``."""
-    items = list(node.items)
-    at = 0
+    items: list = list(node.parts)
+    at: cython.Py_ssize_t = 0
+    item: Node
     while at < len(items):
         item = items[at]
-        if isinstance(item, Concat):
-            items[at : at + 1] = item.items
-        elif isinstance(item, Anchor) and item.kind is AnchorKind.START:
+        if item.tag == CONCAT:
+            items[at : at + 1] = item.parts
+        elif _is_anchor(item, _START):
             return Concat((item, *items[:at], *items[at + 1 :])) if at else node
-        elif isinstance(item, (Anchor, Look)):
+        elif item.tag == ANCHOR or item.tag == LOOK:
             at += 1
         else:
             break
     return node
 
 
-def _holders_of_anchors(root: Node) -> set[int]:
+@cython.cfunc
+def _holders_of_anchors(root: Node) -> set:
     """Ids of all nodes that hold a START or END anchor outside look-arounds, atomic groups and loops."""
-    order: list[Node] = []
-    stack = [root]
+    order: list = []
+    stack: list = [root]
+    found: set = set()
+    node: Node
     while stack:
         node = stack.pop()
         order.append(node)
-        if isinstance(node, (Concat, Alternation)) or (isinstance(node, Repeat) and node.maximum == 1):
-            stack.extend(children(node))
-    found: set[int] = set()
-    for node in reversed(order):
-        if isinstance(node, Anchor):
-            if node.kind in (AnchorKind.START, AnchorKind.END):
+        if node.tag == CONCAT or node.tag == ALTERNATION or (
+                node.tag == REPEAT and cython.cast(Repeat, node).maximum == 1):
+            stack.extend(node.parts)
+    while order:
+        node = order.pop()
+        if node.tag == ANCHOR:
+            if _is_anchor(node, _START) or _is_anchor(node, _END):
                 found.add(id(node))
-        elif any(id(child) in found for child in children(node)):
-            found.add(id(node))
+        else:
+            for part in node.parts:
+                if id(part) in found:
+                    found.add(id(node))
+                    break
     return found
 
 
-def _wrap(node: Node, left: bool, right: bool) -> Node:
+@cython.cfunc
+def _wrap(node: Node, left: cython.bint, right: cython.bint) -> Node:
+    parts: list
     if not (left or right):
         return node
     if _is_empty(node):
         return _ANY_TEXT
-    parts: list[Node] = list(node.items) if isinstance(node, Concat) else [node]
-    return concat([_ANY_TEXT] * left + parts + [_ANY_TEXT] * right)
+    parts = [_ANY_TEXT] if left else []
+    if node.tag == CONCAT:
+        parts.extend(node.parts)
+    else:
+        parts.append(node)
+    if right:
+        parts.append(_ANY_TEXT)
+    return concat(parts)
 
 
-def _meet(anchor: Anchor, left: bool, right: bool) -> Node:
+@cython.cfunc
+def _meet(anchor: Anchor, left: cython.bint, right: cython.bint) -> Node:
     """Any text, ``anchor``, any text: the anchor says that one of the two is empty."""
-    if anchor.kind is AnchorKind.START and left:
+    if anchor.kind is _START and left:
         return _ANY_TEXT if right else EMPTY
-    if anchor.kind is AnchorKind.END and right:
+    if anchor.kind is _END and right:
         return _ANY_TEXT if left else EMPTY
     return _wrap(anchor, left, right)
 
 
 # -- simplification -----------------------------------------------------------------------------------------------
 
-#: What is known of a place: surely at the start (or end), surely not, or unknown.
-_Place = bool | None
+# What is known of a place: surely at the start (or end), surely not, or unknown (None).
 
 
+@cython.ccall
 def simplify(root: Node) -> Node:
     """``root`` without what does not matter; as the whole of a full match."""
-    for node in walk(root):
-        if not _is_plain(node):
-            break
-    else:
+    node: Node
+    ready: cython.bint
+    size: cython.Py_ssize_t
+    if _is_simple(root):
         return root
-    widths: dict[int, Width] = {}
-    for node in walk(root):
-        if isinstance(node, Look):
-            widths.update(all_widths(node.body))
+    widths: dict = {}
+    waiting: list = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.tag == LOOK:
+            widths.update(all_widths(node.parts[0]))
+        waiting.extend(node.parts)
     widths.update(all_widths(root))
-    done: list[Node] = []
-    stack: list[tuple[Node, _Place, _Place, bool]] = [(root, True, True, False)]
+    done: list = []
+    stack: list = [(root, True, True, False)]
     while stack:
-        node, start, end, ready = stack.pop()
-        if isinstance(node, (Text, CharSet)):
+        node, start, end, ready = cython.cast(tuple, stack.pop())
+        if node.tag <= CHARS:
             done.append(node)
-        elif isinstance(node, Anchor):
-            done.append(_evaluate(node, start, end))
+        elif node.tag == ANCHOR:
+            done.append(_evaluate(cython.cast(Anchor, node), start, end))
         elif not ready:
             stack.append((node, start, end, True))
-            stack.extend(_parts(node, start, end, widths))
+            _ask_parts(stack, node, start, end, widths)
         else:
-            count = len(children(node))
-            parts = done[len(done) - count :]
-            del done[len(done) - count :]
+            size = len(done) - len(node.parts)
+            parts: list = done[size:]
+            del done[size:]
             done.append(_rebuild(node, parts, end, widths[id(node)]))
     return done[0]
 
 
-def _is_plain(node: Node) -> bool:
-    """Whether ``node`` itself leaves nothing to simplify."""
-    if isinstance(node, Repeat):
-        return node.maximum != 0 and (node.minimum, node.maximum) != (1, 1)
-    if isinstance(node, CharSet):
-        return bool(node.ranges)
-    return isinstance(node, (Text, Alternation)) or (isinstance(node, Concat) and bool(node.items))
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _is_simple(root: Node) -> cython.bint:
+    """Whether nothing in ``root`` is left to simplify."""
+    node: Node
+    loop: Repeat
+    stack: list = [root]
+    while stack:
+        node = stack.pop()
+        if node.tag == TEXT:
+            continue
+        if node.tag == CHARS:
+            if len(cython.cast(CharSet, node).ranges) == 0:
+                return False
+            continue
+        if node.tag >= ANCHOR or (node.tag == CONCAT and len(node.parts) == 0):
+            return False
+        if node.tag == REPEAT:
+            loop = cython.cast(Repeat, node)
+            if loop.maximum == 0 or (loop.maximum == 1 and loop.minimum == 1):
+                return False
+        stack.extend(node.parts)
+    return True
 
 
-def _evaluate(anchor: Anchor, start: _Place, end: _Place) -> Node:
+@cython.cfunc
+def _evaluate(anchor: Anchor, start, end) -> Node:
     kind = anchor.kind
-    if kind in (AnchorKind.START, AnchorKind.LINE_START) and start:
+    if (kind is _START or kind is AnchorKind.LINE_START) and start:
         return EMPTY
-    if kind is AnchorKind.START and start is False:
+    if kind is _START and start is False:
         return NOTHING
-    if kind in (AnchorKind.END, AnchorKind.END_OR_LAST_NEWLINE, AnchorKind.LINE_END) and end:
+    if end and (kind is _END or kind is AnchorKind.END_OR_LAST_NEWLINE or kind is AnchorKind.LINE_END):
         return EMPTY
-    if kind is AnchorKind.END and end is False:
+    if kind is _END and end is False:
         return NOTHING
     return anchor
 
 
-def _parts(node: Node, start: _Place, end: _Place,
-           widths: dict[int, Width]) -> list[tuple[Node, _Place, _Place, bool]]:
-    """The children of ``node`` with what is known of their places, last first."""
-    if isinstance(node, Concat):
-        each = [widths[id(item)] for item in node.items]
-        starts, ends = _places(each, start), _places(each[::-1], end)[::-1]
-        return [(item, s, e, False) for item, s, e in zip(node.items, starts, ends, strict=True)][::-1]
-    if isinstance(node, Alternation):
-        return [(option, start, end, False) for option in reversed(node.options)]
-    if isinstance(node, Repeat):
-        if node.maximum is None or node.maximum > 1:
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _ask_parts(stack: list, node: Node, start, end, widths: dict) -> cython.int:
+    """Put the parts of ``node`` on the stack with what is known of their places, the last one first."""
+    i: cython.Py_ssize_t
+    loop: Repeat
+    if node.tag == CONCAT:
+        each: list = [widths[id(item)] for item in node.parts]
+        starts: list = _places(each, start)
+        each.reverse()
+        ends: list = _places(each, end)
+        ends.reverse()
+        for i in range(len(node.parts) - 1, -1, -1):
+            stack.append((node.parts[i], starts[i], ends[i], False))
+    elif node.tag == ALTERNATION:
+        for i in range(len(node.parts) - 1, -1, -1):
+            stack.append((node.parts[i], start, end, False))
+    elif node.tag == REPEAT:
+        loop = cython.cast(Repeat, node)
+        if loop.maximum is None or loop.maximum > 1:
             # A later round may come after an empty or a long one; only "not at the start" holds for all.
             start, end = start and None, end and None
-        return [(node.body, start, end, False)]
-    if isinstance(node, Look):
-        return [(node.body, start if node.ahead else None, None, False)]
-    assert isinstance(node, Atomic)
-    return [(node.body, start, None, False)]
+        stack.append((node.parts[0], start, end, False))
+    elif node.tag == LOOK:
+        stack.append((node.parts[0], start if cython.cast(Look, node).ahead else None, None, False))
+    else:
+        stack.append((node.parts[0], start, None, False))
+    return 0
 
 
-def _places(widths: list[Width], first: _Place) -> list[_Place]:
-    places: list[_Place] = []
+@cython.cfunc
+def _places(widths: list, first) -> list:
+    places: list = []
     place = first
-    for low, high in widths:
+    pair: tuple
+    for pair in widths:
         places.append(place)
-        place = False if low else place if high == 0 else (place and None)
+        if pair[0]:
+            place = False
+        elif pair[1] != 0:
+            place = place and None
     return places
 
 
-def _rebuild(node: Node, parts: list[Node], end: _Place, width: Width) -> Node:
+@cython.cfunc
+def _rebuild(node: Node, parts: list, end, width: tuple) -> Node:
     """``node`` with its children replaced by ``parts``, made smaller where that changes nothing."""
-    if isinstance(node, Concat):
-        if any(is_nothing(part) for part in parts):
-            return NOTHING
-        flat: list[Node] = []
+    part: Node
+    body: Node
+    loop: Repeat
+    look: Look
+    i: cython.Py_ssize_t
+    if node.tag == CONCAT:
+        flat: list = []
         for part in parts:
-            flat.extend(part.items if isinstance(part, Concat) else (part,))
+            if is_nothing(part):
+                return NOTHING
+            if part.tag == CONCAT:
+                flat.extend(part.parts)
+            else:
+                flat.append(part)
         for i in range(len(flat) - 1):
             flat[i] = _released(flat[i], flat[i + 1])
         return concat(flat)
-    if isinstance(node, Alternation):
-        kept = [part for part in parts if not is_nothing(part)]
+    if node.tag == ALTERNATION:
+        kept: list = [part for part in parts if not is_nothing(part)]
         return alternation(kept) if kept else NOTHING
     body = parts[0]
-    if isinstance(node, Repeat):
-        if node.maximum == 0 or _is_empty(body) or (is_nothing(body) and node.minimum == 0):
+    if node.tag == REPEAT:
+        loop = cython.cast(Repeat, node)
+        if loop.maximum == 0 or _is_empty(body) or (is_nothing(body) and loop.minimum == 0):
             return EMPTY
-        if is_nothing(body) or (node.minimum == 1 and node.maximum == 1):
+        if is_nothing(body) or (loop.minimum == 1 and loop.maximum == 1):
             return body
-        return Repeat(body, node.minimum, node.maximum, node.lazy)
-    if isinstance(node, Look):
+        return Repeat(body, loop.minimum, loop.maximum, loop.lazy)
+    if node.tag == LOOK:
+        look = cython.cast(Look, node)
         if is_nothing(body):
-            return EMPTY if node.negative else NOTHING
+            return EMPTY if look.negative else NOTHING
         if _is_empty(body):
-            return NOTHING if node.negative else EMPTY
-        return Look(body, node.ahead, node.negative, node.position)
-    assert isinstance(node, Atomic)
+            return NOTHING if look.negative else EMPTY
+        return Look(body, look.ahead, look.negative, look.position)
     # With one width there is one match only; at the end of the text the greatest match is the one.
     if is_nothing(body) or width[0] == width[1] or (end and _greedy_set(body) is not None):
         return body
-    return Atomic(body, node.position)
+    return Atomic(body, cython.cast(Atomic, node).position)
 
 
+@cython.cfunc
 def _released(node: Node, following: Node) -> Node:
     """The body of an atomic group that gives nothing back anyway: all it takes, ``following`` cannot begin with."""
-    if not isinstance(node, Atomic):
+    body: Node
+    if node.tag <= LOOK:
         return node
-    members, first = _greedy_set(node.body), _first(following)
-    return node.body if members is not None and first is not None and not intersection(members, first) else node
+    body = node.parts[0]
+    members, first = _greedy_set(body), _first(following)
+    return body if members is not None and first is not None and not intersection(members, first) else node
 
 
-def _greedy_set(node: Node) -> Ranges | None:
+@cython.cfunc
+def _greedy_set(node: Node):
     """The set that ``node`` repeats greedily without end, if it is just that."""
-    if isinstance(node, Repeat) and node.maximum is None and not node.lazy:
-        return _leaf(node.body)
+    if node.tag == REPEAT and cython.cast(Repeat, node).maximum is None and not cython.cast(Repeat, node).lazy:
+        return _leaf(node.parts[0])
     return None
 
 
-def _first(node: Node) -> Ranges | None:
+@cython.cfunc
+def _first(node: Node):
     """The characters one of which every match of ``node`` begins with; None where unknown or possibly none."""
-    if isinstance(node, Text):
-        return ((ord(node.chars[0]), ord(node.chars[0])),)
-    if isinstance(node, Repeat) and node.minimum:
-        return _leaf(node.body)
+    if node.tag == TEXT:
+        code = ord(cython.cast(Text, node).chars[0])
+        return ((code, code),)
+    if node.tag == REPEAT and cython.cast(Repeat, node).minimum:
+        return _leaf(node.parts[0])
     return _leaf(node)
 
 
-def _leaf(node: Node) -> Ranges | None:
+@cython.cfunc
+def _leaf(node: Node):
     """The characters of a node that is one character."""
-    if isinstance(node, Text) and len(node.chars) == 1:
-        return ((ord(node.chars), ord(node.chars)),)
-    return node.ranges if isinstance(node, CharSet) else None
+    if node.tag == TEXT and len(cython.cast(Text, node).chars) == 1:
+        code = ord(cython.cast(Text, node).chars)
+        return ((code, code),)
+    return cython.cast(CharSet, node).ranges if node.tag == CHARS else None

@@ -1,9 +1,13 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """The tree of a parsed pattern: what both dialects' parsers make and everything else reads.
 
 Groups leave no node (no construct we accept can see a capture); flags are resolved while parsing: a
-``CharSet`` already holds every case variant, an ``Anchor`` the exact assertion. Nodes are compared by identity and not
-changed once they are made, which is not enforced, for speed; passes over them use explicit stacks, so depth costs
-memory only. ``tag`` numbers the classes for the kernel (``kernel.plain_programs``).
+``CharSet`` already holds every case variant, an ``Anchor`` the exact assertion. Nodes are compared by identity and
+read-only; passes over them use explicit stacks, so depth costs memory only.
+
+What is compiled reads a node without a look-up: ``tag`` numbers the classes (``TEXT`` to ``ATOMIC``), ``parts`` are the
+nodes that it is made of, in order. Nodes hold only what was made before them, so there are no cycles and the collector
+need not know them; what may nest deeply is held in a tuple, whose end does not recurse.
 
 Invariants: ``CharSet.ranges`` obey ``charset``; ``Text.chars`` is not empty and free of surrogates;
 ``Repeat`` has ``0 <= minimum <= maximum``.
@@ -11,58 +15,99 @@ Invariants: ``CharSet.ranges`` obey ``charset``; ``Text.chars`` is not empty and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar
 
-from constrained.regex.charset import Ranges
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
 
-__all__ = ["Alternation", "Anchor", "AnchorKind", "Atomic", "CharSet", "Concat", "Look", "Node", "Repeat", "Text",
-           "children", "walk"]
+__all__ = ["EMPTY", "NOTHING", "Alternation", "Anchor", "AnchorKind", "Atomic", "CharSet", "Concat", "Look", "Node",
+           "Repeat", "Text", "children", "walk"]
 
 
-@dataclass(slots=True, eq=False)
-class Text:
+@cython.no_gc
+@cython.cclass
+class Node:
+    """Any of the nodes below."""
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class Text(Node):
     """Exactly these characters, at least one."""
 
-    tag: ClassVar[int] = 0
-    chars: str
+    def __init__(self, chars: str):
+        self.tag = 0
+        self.parts = ()
+        self.chars = chars
+
+    def __repr__(self):
+        return f"Text(chars={self.chars!r})"
 
 
-@dataclass(slots=True, eq=False)
-class CharSet:
+@cython.final
+@cython.no_gc
+@cython.cclass
+class CharSet(Node):
     """One character out of ``ranges``; no ranges: nothing matches."""
 
-    tag: ClassVar[int] = 1
-    ranges: Ranges
+    def __init__(self, ranges: tuple):
+        self.tag = 1
+        self.parts = ()
+        self.ranges = ranges
+
+    def __repr__(self):
+        return f"CharSet(ranges={self.ranges!r})"
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Concat:
+@cython.final
+@cython.no_gc
+@cython.cclass
+class Concat(Node):
     """All items in order; no items: the empty text."""
 
-    tag: ClassVar[int] = 2
-    items: tuple[Node, ...]
+    def __init__(self, items: tuple):
+        self.tag = 2
+        self.parts = items
+
+    @property
+    def items(self):
+        return self.parts
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Alternation:
+@cython.final
+@cython.no_gc
+@cython.cclass
+class Alternation(Node):
     """One option; the earlier is preferred (only atomic groups can tell)."""
 
-    tag: ClassVar[int] = 3
-    options: tuple[Node, ...]
+    def __init__(self, options: tuple):
+        self.tag = 3
+        self.parts = options
+
+    @property
+    def options(self):
+        return self.parts
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Repeat:
+@cython.final
+@cython.no_gc
+@cython.cclass
+class Repeat(Node):
     """``body`` ``minimum`` to ``maximum`` times (None: no end); only atomic groups see that ``lazy`` prefers fewer."""
 
-    tag: ClassVar[int] = 4
-    body: Node
-    minimum: int
-    maximum: int | None
-    lazy: bool = False
+    def __init__(self, body: Node, minimum, maximum, lazy: cython.bint = False):
+        self.tag = 4
+        self.parts = (body,)
+        self.minimum = minimum
+        self.maximum = maximum
+        self.lazy = lazy
+
+    @property
+    def body(self):
+        return self.parts[0]
 
 
 class AnchorKind(Enum):
@@ -78,62 +123,75 @@ class AnchorKind(Enum):
     NOT_BOUNDARY_IN_TEXT = "not between a word character and none, in a text that is not empty"
 
 
-@dataclass(slots=True, eq=False)
-class Anchor:
+@cython.final
+@cython.no_gc
+@cython.cclass
+class Anchor(Node):
     """A zero-width test. ``chars``: the line terminators or word characters it looks for."""
 
-    tag: ClassVar[int] = 5
-    kind: AnchorKind
-    chars: Ranges
-    position: int
+    def __init__(self, kind, chars: tuple, position: cython.Py_ssize_t):
+        self.tag = 5
+        self.parts = ()
+        self.kind = kind
+        self.chars = chars
+        self.position = position
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Look:
+@cython.final
+@cython.no_gc
+@cython.cclass
+class Look(Node):
     """A zero-width test: ``body`` matches from here on (``ahead``) or up to here; ``negative``: it does not."""
 
-    tag: ClassVar[int] = 6
-    body: Node
-    ahead: bool
-    negative: bool
-    position: int
+    def __init__(self, body: Node, ahead: cython.bint, negative: cython.bint, position: cython.Py_ssize_t):
+        self.tag = 6
+        self.parts = (body,)
+        self.ahead = ahead
+        self.negative = negative
+        self.position = position
+
+    @property
+    def body(self):
+        return self.parts[0]
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Atomic:
+@cython.final
+@cython.no_gc
+@cython.cclass
+class Atomic(Node):
     """``body`` by its first match in order of preference, and by no other."""
 
-    tag: ClassVar[int] = 7
-    body: Node
-    position: int
+    def __init__(self, body: Node, position: cython.Py_ssize_t):
+        self.tag = 7
+        self.parts = (body,)
+        self.position = position
 
+    @property
+    def body(self):
+        return self.parts[0]
 
-Node = Text | CharSet | Concat | Alternation | Repeat | Anchor | Look | Atomic
 
 NOTHING = CharSet(())
 EMPTY = Concat(())
 
 
-def children(node: Node) -> tuple[Node, ...]:
+@cython.ccall
+def children(node: Node) -> tuple:
     """The direct parts of ``node``, in order."""
-    if isinstance(node, Concat):
-        return node.items
-    if isinstance(node, Alternation):
-        return node.options
-    if isinstance(node, (Repeat, Look, Atomic)):
-        return (node.body,)
-    return ()
+    return node.parts
 
 
-def walk(node: Node) -> Iterator[Node]:
-    """Every node, parents first."""
-    stack = [node]
+def walk(node: Node) -> list:
+    """Every node, parents first; one that stands at several places as often."""
+    found: list = []
+    stack: list = [node]
+    top: Node
+    parts: tuple
+    i: cython.Py_ssize_t
     while stack:
         top = stack.pop()
-        yield top
-        if isinstance(top, (Text, CharSet)):
-            continue
-        if isinstance(top, Concat):
-            stack.extend(top.items[::-1])
-        else:
-            stack.extend(children(top)[::-1])
+        found.append(top)
+        parts = top.parts
+        for i in range(len(parts) - 1, -1, -1):
+            stack.append(parts[i])
+    return found

@@ -157,7 +157,7 @@ def without_far_counts(tree: Node, most: int) -> Node:
                 total = around + widths[id(node)][0]
                 stack.extend([(item, total - widths[id(item)][0], False) for item in reversed(node.items)])
             else:
-                stack.extend([(option, around, False) for option in reversed(node.options)])
+                stack.extend([(part, around, False) for part in reversed(children(node))])
         elif isinstance(node, Repeat):
             far = node.maximum is not None and around + (node.maximum + 1) * widths[id(node.body)][0] > most
             changed = changed or far

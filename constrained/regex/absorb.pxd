@@ -1,0 +1,4 @@
+from constrained.regex.syntax cimport Node
+
+
+cpdef Node absorbed(Node tree)

@@ -1,0 +1,5 @@
+from constrained.regex.syntax import Node
+
+__all__ = ["absorbed"]
+
+def absorbed(tree: Node) -> Node: ...

@@ -1,0 +1,5 @@
+cpdef tuple normalise(pairs)
+cpdef tuple of_text(str text)
+cpdef tuple union_of(list sets)
+cpdef tuple complement(tuple ranges)
+cpdef tuple intersection(tuple left, tuple right)
