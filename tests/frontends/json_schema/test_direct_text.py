@@ -89,6 +89,49 @@ def test_notes_are_read_over(key: str) -> None:
         assert read_text(f'{{"{key}": {wrong}}}') is None
 
 
+@pytest.mark.parametrize("text", [
+    '{"type":"string"}', '{"type":"string","type":"number"}', '{"type":"string","type":"string"}', '{"type":"type"}',
+    '{"type":"String"}', '{"type":["string"]}', '{"type":{}}', '{"type":[]}', '{"type":null}', '{"type":"string","a":1}',
+    '{"a":1,"type":"string"}', '{"type":"string","a":{"type":"string"}}', '{"type":{"type":"string"},"type":"null"}',
+    '{"title":1,"type":"string"}', '{"type":"string","title":1}', '{"type":"string","title":{"type":"object"}}',
+    '{"a":"string"}', '{"\\u0074ype":"string"}', '{"type":"\\u0073tring"}', '{"type":"string","type":1}',
+    '{"a":{"type":"array"},"b":{"type":"array"},"c":[{"type":"array"},{"type":"array","x":{"type":"array"}}]}',
+])
+def test_what_says_only_a_type(text: str) -> None:
+    assert check(text)
+    assert check(f'{{"type":{text},"a":{text}}}')
+    assert check(f'[{text},{{"type":"string","description":"x"}},{{"description":"x"}},{{"type":"object"}}]')
+
+
+def test_objects_that_say_only_a_type_are_one() -> None:
+    read = read_text('{"a": {"type": "string"}, "b": {"type": "string", "title": "x"}, "c": {"type": "number"}}')
+    assert read is not None
+    assert read[0]["a"] is read[0]["b"] is not read[0]["c"]
+
+
+@pytest.mark.parametrize("key", ["a", "title"])
+def test_strings_of_any_length(key: str) -> None:
+    """With an end, an escape, or what is wrong, at any place of what is looked at together."""
+    for size in range(70):
+        for end, fine in [("", True), ("\\n", True), ("\\u00e9", True), ("\\ud800", True), ("\\ud83d\\ude00", True),
+                          ("\\u00E", False), ("\\u00eg", False), ("\\u", False), ("\\N", False), ("\x1f", False),
+                          ("\x7f", True), ("\u20ac", True), ("\\'", False), ("\\/", True)]:
+            text = f'{{"{key}":"{"x" * size}{end}"}}'
+            assert check(text) == fine, text
+            assert check(f'[{text}, "{"y" * size}", "{"x" * size}{end}", {{"{"x" * size}{end}": 1}}]') == fine, text
+            if size % 7 == 0:
+                for cut in range(len(text)):
+                    assert read_text(text[:cut]) is None
+
+
+def test_strings_that_look_alike() -> None:
+    """Many with the same ends: they are looked for by these."""
+    words = [f"property{i % 7}{'x' * (i % 5)}{i % 11}_status" for i in range(500)]
+    words += [f"{i:02}" for i in range(100)] + [f"{i:03}" for i in range(500)] + [f"a{i}" for i in range(3000)]
+    assert check(json.dumps([words, {word: word for word in words}, words[::-1]]))
+    assert check(json.dumps([f"{i}" * 3 for i in range(70_000)] * 2))
+
+
 def test_notes_in_the_deep_stay() -> None:
     for depth in range(60, 70):
         assert check('{"a":[' * depth + '{"title": "x"}' + "]}" * depth)
