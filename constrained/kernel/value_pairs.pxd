@@ -9,6 +9,7 @@ cdef int GHOST
 cdef int BRACKET
 cdef int OF_NUMBER
 cdef int EXPONENT
+cdef int NOT_ZERO
 cdef int MANY_DIGITS
 cdef int MOST_DEAD
 
@@ -48,5 +49,6 @@ cdef class ValuePairs:
     cdef object _key(self, int reader, long long state)
     cdef bint _has_seen(self, int reader, tuple values) except -1
     cdef bint leads_away(self, int row, bint unused) noexcept
+    cdef bint _pads(self, int reader, int row) except -1
     cdef object _ways(self, tuple here, int byte, int row)
     cdef bint _search(self, int reader, long long state) except -1

@@ -38,7 +38,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.memory import grow_int, zero_ints
     from cython.cimports.constrained.kernel.token_automaton import TokenAutomaton, bases_of
     from cython.cimports.constrained.kernel.value_reader import ValueReader
-    from cython.cimports.constrained.kernel.value_states import DISTINCT, FLAGS, IS_ZERO, NUMBER, SEEN
+    from cython.cimports.constrained.kernel.value_states import DISTINCT, FLAGS, HAS_EXPONENT, IS_ZERO, NUMBER, SEEN
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.distance import minimum
@@ -46,11 +46,12 @@ else:
     from constrained.kernel.memory import grow_int, zero_ints
     from constrained.kernel.token_automaton import TokenAutomaton, bases_of
     from constrained.kernel.value_reader import ValueReader
-    from constrained.kernel.value_states import DISTINCT, FLAGS, IS_ZERO, NUMBER, SEEN
+    from constrained.kernel.value_states import DISTINCT, FLAGS, HAS_EXPONENT, IS_ZERO, NUMBER, SEEN
 
 GHOST = cython.declare(cython.int, -1)
 BRACKET = cython.declare(cython.int, 1 << 27)  # of the third and the fourth word of 256 bits: "[" and "{"
 OF_NUMBER = cython.declare(cython.int, 0x03FF6800)  # of the second one: digits, point and signs
+NOT_ZERO = cython.declare(cython.int, 0x03FE0000)  # digits but "0"
 MANY_DIGITS = cython.declare(cython.int, 10)  # 10 ** 10 numbers are more than there are nodes for values
 MOST_DEAD = cython.declare(cython.int, 4_000)
 EXPONENT = cython.declare(cython.int, 1 << 5)  # of the third and the fourth one: "E" and "e"
@@ -493,6 +494,8 @@ class ValuePairs:
                     for pair in self._ways(here, byte, row):
                         if pair[0] == GHOST or pair in met:
                             continue
+                        if byte == 0x30 and pair[1] == here[1] and self._pads(here[0], row):
+                            continue
                         if pair[0] == 0 or self._has_way(pair[0], pair[1]):
                             return True
                         met.add(pair)
@@ -505,6 +508,17 @@ class ValuePairs:
             if self.searched + len(heap) > self.max_search:
                 raise SearchLimitReached(self.searched)
         return False
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _pads(self, reader: cython.int, row: cython.int) -> cython.bint:
+        """Whether one zero more, that leaves exact where it was, only spells the same numbers again: in a fraction that
+        no other digit can follow. There is no end of such zeros where their number is not capped."""
+        word: cython.int = self.reader.states.get(reader, 1)
+        if word & 15 != NUMBER or word >> 4 & (IS_ZERO | HAS_EXPONENT) or self.firsts.get(row, 1) & NOT_ZERO:
+            return False
+        self.reader._unpack(reader)
+        return b"." in self.reader._digits()
 
     @cython.cfunc
     def _ways(self, here: tuple, byte: cython.int, row: cython.int):

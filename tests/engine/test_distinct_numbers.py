@@ -70,3 +70,16 @@ def test_what_is_dead_in_one_array_is_not_in_another() -> None:
             assert b","[0] not in allowed_bytes(grammar, text)
             assert b"1"[0] in allowed_bytes(grammar, text)
             assert b"."[0] in allowed_bytes(grammar, text)  # 3.0e1 is new
+
+
+@pytest.mark.parametrize("items", [
+    {"type": "integer", "multipleOf": 3}, {"type": "number", "multipleOf": 1.2}, {"type": "number", "multipleOf": 12}])
+def test_zeros_without_end_are_not_searched(items: dict[str, Any]) -> None:
+    """Digits of multiples are not capped: behind ``12.`` there are zeros without end, and all of them spell 12."""
+    grammar = COMPILER.compile_json_schema({"type": "array", "uniqueItems": True, "items": items},
+                                           limits=cd.Limits(max_distinct_search=1_000))
+    assert b"." not in allowed_bytes(grammar, "[12,12" if items["multipleOf"] != 1.2 else "[12,12.0")
+    assert b"0" in allowed_bytes(grammar, "[12,12")
+    assert b"." in allowed_bytes(grammar, "[24,12")
+    assert b"0" in allowed_bytes(grammar, "[24,12.0")
+    assert accepts(grammar, "[24,12.0]") and not accepts(grammar, "[12,12.0]")

@@ -187,24 +187,49 @@ def schema_text(schema: Any, limits: Limits) -> str:
 
 def _exact(schema: Any, limits: Limits) -> Any:
     """The same value as ``json`` reads it, with decimals for floats; copied only if something is otherwise (a tuple, a
-    number as a name). Depth and cycles are bounded."""
-    stack: list[tuple[Any, int]] = [(schema, 0)]
+    number as a name).
+
+    Depth and length are bounded as they would be written out, and found without: what stands in several places of a
+    value (one dict under many names) is looked at once, and a cycle is known by itself.
+    """
+    measured: dict[int, tuple[int, int]] = {}  # by identity: values in it, written out; how deep they nest
+    opened: set[int] = set()
+    stack: list[Any] = [schema]
     same = True
     while stack:
-        value, depth = stack.pop()
-        kind = type(value)
-        if kind in _SCALARS or (kind is Decimal and value.is_finite()):
+        value = stack[-1]
+        key = id(value)
+        if key in measured:
+            stack.pop()
+            continue
+        waiting: list[Any] = []
+        length, depth = 1, 0
+        for item in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
+            if not isinstance(item, (dict, list, tuple)):
+                kind = type(item)
+                same = same and (kind in _SCALARS or (kind is Decimal and item.is_finite()))
+                length += 1
+            elif id(item) in measured:
+                more, below = measured[id(item)]
+                length += more
+                depth = max(depth, below + 1)
+            else:
+                waiting.append(item)
+        if waiting:
+            if key in opened:
+                raise GrammarLimitError("max_nesting", limits.max_nesting, "the schema holds itself")
+            opened.add(key)
+            stack += waiting
             continue
         if depth > limits.max_nesting:
             raise GrammarLimitError("max_nesting", limits.max_nesting, "the schema is nested too deeply")
-        if isinstance(value, dict):
-            same = same and kind is dict and all(type(name) is str for name in value)
-            stack.extend([(item, depth + 1) for item in value.values()])
-        elif isinstance(value, (list, tuple)):
-            same = same and kind is list
-            stack.extend([(item, depth + 1) for item in value])
-        else:
-            same = False
+        if length > limits.max_source_chars:
+            raise GrammarLimitError("max_source_chars", limits.max_source_chars, "the schema is too long, written out")
+        kind = type(value)
+        same = same and (kind is list or kind is bool or (
+            kind is dict and all(type(name) is str for name in value)))
+        measured[key] = length, depth
+        stack.pop()
     return schema if same else json.loads(_text_of(schema), parse_float=Decimal, parse_constant=_no_constant)
 
 

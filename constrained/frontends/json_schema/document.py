@@ -9,6 +9,7 @@ passed and this document, and retrieves nothing. Nothing here opens a file or a 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from urllib.parse import unquote
 
 try:
@@ -167,12 +168,45 @@ class Document:
 
 
 def _specification(dialect):
+    return _specifications()[dialect.name]
+
+
+@lru_cache(maxsize=1)
+def _specifications():
     from referencing import jsonschema
 
     return {
-        "draft4": jsonschema.DRAFT4, "draft6": jsonschema.DRAFT6, "draft7": jsonschema.DRAFT7,
-        "2019-09": jsonschema.DRAFT201909, "2020-12": jsonschema.DRAFT202012,
-    }[dialect.name]
+        "draft4": _every_dependency(jsonschema.DRAFT4), "draft6": _every_dependency(jsonschema.DRAFT6),
+        "draft7": _every_dependency(jsonschema.DRAFT7), "2019-09": jsonschema.DRAFT201909,
+        "2020-12": jsonschema.DRAFT202012,
+    }
+
+
+def _every_dependency(specification):
+    """The same, but ``dependencies`` may hold schemas beside lists of names.
+
+    ``referencing`` 0.37 takes all for what the first one is: it finds no ids behind a list, and fails on a list that
+    comes later; and in draft 4 it fails on a boolean, which is taken for a schema here.
+    """
+    from referencing import Specification
+
+    subresources_of = specification.subresources_of
+
+    def schemas_of(contents):
+        if not isinstance(contents, dict):
+            return
+        found = contents.get("dependencies")
+        if isinstance(found, dict):
+            yield from [value for value in found.values() if isinstance(value, dict)]
+            contents = {key: value for key, value in contents.items() if key != "dependencies"}
+        for value in subresources_of(contents):
+            if isinstance(value, dict):
+                yield value
+
+    return Specification(
+        name=specification.name, id_of=specification.id_of, subresources_of=schemas_of,
+        anchors_in=lambda _, contents: specification.anchors_in(contents),
+        maybe_in_subresource=specification.maybe_in_subresource)
 
 
 _MENTIONED = frozenset(("$dynamicRef", "$recursiveRef", "unevaluatedProperties", "unevaluatedItems"))

@@ -105,3 +105,32 @@ def test_a_document_whose_references_are_pointers_needs_no_library() -> None:
             "sys.exit('referencing' in sys.modules)")
     for schema, needed in ((IN_DATA, 0), (OLD, 1)):
         assert subprocess.run([sys.executable, "-c", code, json.dumps(schema)], check=False).returncode == needed
+
+
+@pytest.mark.parametrize(("draft", "name"), [("draft4", "id"), ("draft6", "$id"), ("draft7", "$id")])
+def test_ids_in_dependencies_of_both_kinds(draft: str, name: str) -> None:
+    """Names and schemas may stand beside each other in any order (``referencing`` takes all for what the first is)."""
+    item = {name: "item", "type": "integer"}
+    for dependencies in ({"a": ["b"], "c": item}, {"c": item, "a": ["b"]}, {"c": {"properties": {"d": item}}, "a": []}):
+        schema = {name: "http://example.org/r", "properties": {"n": {"$ref": "item"}}, "dependencies": dependencies,
+                  "items": [True]}  # in draft 4, too
+        rules = Grammar.from_json_schema(schema, draft=draft).rules
+        assert oracles.accepts(rules, b'{"n": 1}') and not oracles.accepts(rules, b'{"n": "a"}')
+
+
+def test_one_value_in_many_places() -> None:
+    """A dict that stands under many names is as long as its text would be, which is not written to know it."""
+    schema: Any = {"type": "integer", "minimum": 0.5}
+    for _ in range(10):
+        schema = {"properties": {"a": schema, "b": schema}, "required": ["a"]}
+    rules = Grammar.from_json_schema(schema).rules
+    assert oracles.accepts(rules, b'{"a":' * 10 + b"1" + b"}" * 10)
+    assert not oracles.accepts(rules, b'{"a":' * 10 + b"0" + b"}" * 10)
+    for _ in range(300):
+        schema = {"properties": {"a": schema, "b": schema}}
+    with pytest.raises(cd.GrammarLimitError, match="max_source_chars"):
+        Grammar.from_json_schema(schema)
+    circle: dict[str, Any] = {"properties": {}}
+    circle["properties"]["a"] = circle
+    with pytest.raises(cd.GrammarLimitError, match="holds itself"):
+        Grammar.from_json_schema(circle)
