@@ -16,8 +16,8 @@ import contextlib
 from collections.abc import Callable
 
 from constrained.errors import RegexError, UnsatisfiableGrammarError, echo
-from constrained.grammar.ir import ByteDfa, CharClass, Choice, Expr, Literal, RuleSet, Sequence
-from constrained.grammar.ir import Repeat as IrRepeat
+from constrained.frontends.plain_trees import plain_expression, utf8_leaf
+from constrained.grammar.ir import ByteDfa, Choice, Expr, RuleSet, Sequence
 from constrained.kernel.nodes import dfa_of_block
 from constrained.limits import Limits
 from constrained.regex.absorb import absorbed
@@ -97,11 +97,6 @@ def _small(dfa: Dfa) -> Dfa:
     return minimise(dfa) if dfa.states * len(dfa.classes) <= _MINIMISED else dfa
 
 
-def utf8_leaf(node: Text | CharSet) -> Expr:
-    """The IR of characters, in UTF-8."""
-    return Literal(node.chars.encode()) if isinstance(node, Text) else CharClass(node.ranges)
-
-
 def tree_expression(tree: Node, limits: Limits, pattern: str, leaf: Callable[[Text | CharSet], Expr] = utf8_leaf,
                     automaton: Callable[[Dfa, Limits], Expr] = byte_dfa) -> Expr | None:
     """The IR of a simplified tree, its characters spelled by ``leaf`` and ``automaton``; None if nothing matches."""
@@ -133,37 +128,3 @@ def _copies(node: Node) -> int:
     """The largest finite count in ``node``."""
     return max((part.minimum if part.maximum is None else part.maximum
                 for part in walk(node) if isinstance(part, Repeat)), default=0)
-
-
-def plain_expression(root: Node, leaf: Callable[[Text | CharSet], Expr] = utf8_leaf) -> Expr:
-    """The IR of a tree without assertions, its characters spelled by ``leaf``. Linear, with an explicit stack."""
-    order: list[Node] = []
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        order.append(node)
-        if isinstance(node, Concat):
-            stack.extend(node.items)
-        elif isinstance(node, Alternation):
-            stack.extend(node.options)
-        elif isinstance(node, Repeat):
-            stack.append(node.body)
-    # Read backwards, parts come before what they are parts of, the first one first.
-    done: list[Expr] = []
-    leaves: dict[Node, Expr] = {}
-    for node in reversed(order):
-        if isinstance(node, (Text, CharSet)):
-            found = leaves.get(node)
-            if found is None:
-                found = leaves[node] = leaf(node)
-            done.append(found)
-        elif isinstance(node, Repeat):
-            done[-1] = IrRepeat(done[-1], node.minimum, node.maximum)
-        elif isinstance(node, Concat):
-            parts = tuple(done[len(done) - len(node.items) :])
-            done[len(done) - len(parts) :] = [Sequence(parts) if parts else Literal(b"")]
-        else:
-            assert isinstance(node, Alternation)
-            parts = tuple(done[len(done) - len(node.options) :])
-            done[len(done) - len(parts) :] = [Choice(parts)]
-    return done[0]

@@ -1,3 +1,4 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """Whole numbers as patterns: digit strings compared with a bound, and exponents.
 
 A bound's digits are compared from the left; what is longer or shorter than a bound is larger or smaller, since no
@@ -6,55 +7,62 @@ number has leading zeros. Trees are built from the last digit to the first, so n
 
 from __future__ import annotations
 
-from decimal import Decimal
+try:
+    import cython
+except ImportError:
+    from constrained.kernel import cython_shim as cython
 
-from constrained.regex.builder import alternation, concat
-from constrained.regex.syntax import CharSet, Node, Repeat, Text
+if cython.compiled:
+    from cython.cimports.constrained.regex.builder import alternation, concat
+    from cython.cimports.constrained.regex.syntax import CharSet, Node, Repeat, Text
+else:
+    from constrained.regex.builder import alternation, concat
+    from constrained.regex.syntax import CharSet, Node, Repeat, Text
 
-__all__ = ["DIGIT", "NOT_ZERO", "ZERO", "digits_of", "exponents", "one_digit", "predecessor", "run", "same_length",
-           "successor", "whole_numbers"]
+__all__ = ["DIGIT", "NOT_ZERO", "ZERO", "digits_of", "exponents", "one_digit", "predecessor", "run", "successor",
+           "whole_numbers"]
 
 ZERO = Text("0")
 DIGIT = CharSet(((0x30, 0x39),))
 NOT_ZERO = CharSet(((0x31, 0x39),))
+_DIGITS = [Text(digit) for digit in "0123456789"]
+_NO_ZERO, _PLUS, _MINUS = Repeat(ZERO, 0, 1), Repeat(Text("+"), 0, 1), Text("-")
 
 
-def digits_of(number: Decimal) -> tuple[str, str]:
-    """The digits before the point (without needless zeros) and behind it (none at the end is 0)."""
-    _, digits, exponent = number.as_tuple()
-    assert isinstance(exponent, int)
-    text = "".join(map(str, digits))
-    if exponent >= 0:
-        return (text + "0" * exponent).lstrip("0") or "0", ""
-    text = text.rjust(-exponent + 1, "0")
-    return text[:exponent].lstrip("0") or "0", text[exponent:].rstrip("0")
+@cython.ccall
+def digits_of(number) -> tuple:
+    """The digits of a decimal before the point (without needless zeros) and behind it (none at the end is 0)."""
+    text: str = format(number.copy_abs(), "f")
+    whole, _, tail = text.partition(".")
+    return whole.lstrip("0") or "0", tail.rstrip("0")
 
 
+@cython.ccall
 def successor(digits: str) -> str:
-    kept = digits.rstrip("9")
-    if not kept:
+    kept: str = digits.rstrip("9")
+    last: cython.Py_ssize_t = len(kept) - 1
+    if last < 0:
         return "1" + "0" * len(digits)
-    return kept[:-1] + str(int(kept[-1]) + 1) + "0" * (len(digits) - len(kept))
+    return kept[:last] + chr(ord(kept[last]) + 1) + "0" * (len(digits) - len(kept))
 
 
-def predecessor(digits: str) -> str | None:
+@cython.ccall
+def predecessor(digits: str):
     """One less; None below 0."""
-    kept = digits.rstrip("0")
-    if not kept:
+    kept: str = digits.rstrip("0")
+    last: cython.Py_ssize_t = len(kept) - 1
+    if last < 0:
         return None
-    text = kept[:-1] + str(int(kept[-1]) - 1) + "9" * (len(digits) - len(kept))
+    text: str = kept[:last] + chr(ord(kept[last]) - 1) + "9" * (len(digits) - len(kept))
     return text.lstrip("0") or "0"
 
 
-def _longer(a: str, b: str) -> bool:
-    return (len(a), a) > (len(b), b)
-
-
-def whole_numbers(first: str, last: str | None, cap: int | None) -> Node | None:
-    """The whole numbers from ``first`` to ``last`` without leading zeros."""
-    if last is not None and _longer(first, last):
+@cython.ccall
+def whole_numbers(first: str, last, cap) -> Node:
+    """The whole numbers from ``first`` to ``last`` (None: without end) without leading zeros; None: there are none."""
+    options: list = []
+    if last is not None and (len(first), first) > (len(last), last):
         return None
-    options: list[Node] = []
     if first == "0":
         options.append(ZERO)
         if last == "0":
@@ -64,11 +72,12 @@ def whole_numbers(first: str, last: str | None, cap: int | None) -> Node | None:
         options.append(same_length(first, last))
         return alternation(options)
     # A bound that begins a length frees that length.
-    shortest, longest = len(first), None if last is None else len(last)
-    if first.strip("0") != "1" or first[0] != "1":
+    shortest = len(first)
+    longest = None if last is None else len(last)
+    if first[0] != "1" or first.strip("0") != "1":
         options.append(same_length(first, "9" * len(first)))
         shortest += 1
-    closing: list[Node] = []
+    closing: list = []
     if last is not None and last.strip("9"):
         closing.append(same_length("1" + "0" * (len(last) - 1), last))
         longest = len(last) - 1
@@ -79,70 +88,91 @@ def whole_numbers(first: str, last: str | None, cap: int | None) -> Node | None:
     return alternation([*options, *closing])
 
 
-def run(char: Node, minimum: int, maximum: int | None) -> list[Node]:
+@cython.ccall
+def run(char: Node, minimum, maximum) -> list:
     if maximum == 0:
         return []
-    return [char] if minimum == maximum == 1 else [Repeat(char, minimum, maximum)]
+    return [char] if minimum == 1 and maximum == 1 else [Repeat(char, minimum, maximum)]
 
 
-def one_digit(low: int, high: int) -> Node:
-    return Text(str(low)) if low == high else CharSet(((0x30 + low, 0x30 + high),))
+@cython.ccall
+def one_digit(low: cython.int, high: cython.int) -> Node:
+    return _DIGITS[low] if low == high else CharSet(((0x30 + low, 0x30 + high),))
 
 
+@cython.cfunc
 def same_length(first: str, last: str) -> Node:
     """The digit strings from ``first`` to ``last``, which are as long."""
-    size = len(first)
-    split = next((i for i in range(size) if first[i] != last[i]), size)
+    size: cython.Py_ssize_t = len(first)
+    split: cython.Py_ssize_t = 0
+    low: cython.int
+    high: cython.int
+    tree: Node
+    while split < size and first[split] == last[split]:
+        split += 1
     if split == size:
         return Text(first)
     rest = size - split - 1
-    low, high = int(first[split]), int(last[split])
-    above, below = _compared(first[split + 1 :], True), _compared(last[split + 1 :], False)
+    low, high = ord(first[split]) - 0x30, ord(last[split]) - 0x30
+    above: Node = _compared(first[split + 1 :], True)
+    below: Node = _compared(last[split + 1 :], False)
+    options: list = []
     if above is None:  # every rest is large enough
         low -= 1
+    else:
+        options.append(concat([_DIGITS[low], above]))
     if below is None:
         high += 1
-    options: list[Node] = []
-    if above is not None:
-        options.append(concat([Text(first[split]), above]))
     if low + 1 <= high - 1:
         options.append(concat([one_digit(low + 1, high - 1), *run(DIGIT, rest, rest)]))
     if below is not None:
-        options.append(concat([Text(last[split]), below]))
+        options.append(concat([_DIGITS[high], below]))
     tree = alternation(options)
     return concat([Text(first[:split]), tree]) if split else tree
 
 
-def _compared(bound: str, above: bool) -> Node | None:
+@cython.cfunc
+def _compared(bound: str, above: cython.bint) -> Node:
     """The digit strings as long as ``bound`` and not below (not above) it; None: all of them."""
-    tree: Node | None = None
-    for index in range(len(bound) - 1, -1, -1):
-        digit, rest = int(bound[index]), len(bound) - index - 1
+    tree: Node = None
+    size: cython.Py_ssize_t = len(bound)
+    index: cython.Py_ssize_t
+    digit: cython.int
+    low: cython.int
+    high: cython.int
+    options: list
+    for index in range(size - 1, -1, -1):
+        digit = ord(bound[index]) - 0x30
         if tree is None and digit == (0 if above else 9):
             continue
-        low, high = (digit + 1, 9) if above else (0, digit - 1)
-        options: list[Node] = []
-        if tree is None:  # the rest is free
-            low, high = (digit, 9) if above else (0, digit)
-        else:
-            options.append(concat([Text(bound[index]), tree]))
+        options = []
+        low, high = 0, digit
+        if above:
+            low, high = digit, 9
+        if tree is not None:  # else the rest is free
+            options.append(concat([_DIGITS[digit], tree]))
+            if above:
+                low += 1
+            else:
+                high -= 1
         if low <= high:
-            options.append(concat([one_digit(low, high), *run(DIGIT, rest, rest)]))
+            options.append(concat([one_digit(low, high), *run(DIGIT, size - index - 1, size - index - 1)]))
         tree = alternation(options)
     return tree
 
 
-
-def exponents(first: int, last: int) -> Node:
+@cython.ccall
+def exponents(first: cython.int, last: cython.int) -> Node:
     """Exponents from ``first`` to ``last``, of one sign: with it (``+`` may lack), of two digits (a 0 may lack)."""
+    low: cython.int
+    high: cython.int
+    sign: Node = _PLUS
+    options: list = []
     if last < 0:
         first, last = -last, -first
-        sign: Node = Text("-")
-    else:
-        sign = Repeat(Text("+"), 0, 1)
-    options: list[Node] = []
+        sign = _MINUS
     if first <= 9:
-        options.append(concat([Repeat(ZERO, 0, 1), one_digit(first, min(last, 9))]))
+        options.append(concat([_NO_ZERO, one_digit(first, min(last, 9))]))
     for low, high in ((10, 99), (100, 999)):
         if max(first, low) <= min(last, high):
             options.append(same_length(str(max(first, low)), str(min(last, high))))

@@ -19,7 +19,7 @@ from math import gcd
 from constrained.errors import GrammarLimitError
 from constrained.frontends.json_schema.digits import digits_of, exponents
 from constrained.frontends.json_schema.multiples import EXPONENTS, MANTISSA_DIGITS
-from constrained.frontends.regex import plain_expression
+from constrained.frontends.plain_trees import plain_expression
 from constrained.grammar.ir import ByteDfa, CharClass, Choice, Expr, Literal, Repeat, Sequence
 from constrained.kernel.bounded_digits import BoundedDigits
 from constrained.kernel.dfa_tables import TooManyStates
