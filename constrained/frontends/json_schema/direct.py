@@ -61,6 +61,7 @@ if cython.compiled:
         combined_by,
         content_of,
         said_texts,
+        texts_within,
         told_apart,
         types_of,
     )
@@ -93,6 +94,7 @@ else:
         combined_by,
         content_of,
         said_texts,
+        texts_within,
         told_apart,
         types_of,
     )
@@ -216,8 +218,9 @@ class Writer(Places):
             return self.reference(schema, bits)
         types = types_of(schema)
         if not (bits & INSIDE and types & OBJECT) and not (bits & ITEMS and types & ARRAY):
-            if bits & VALUES and types & STRING and not bits & SCALAR:
-                values = said_texts(schema, self.tables.knows_const) if not bits & ~(TYPE | VALUES) else None
+            if bits & VALUES and types & STRING and not bits & ~(TYPE | VALUES | SCALAR):
+                values = said_texts(schema, self.tables.knows_const) if not bits & SCALAR else texts_within(
+                    schema, self.tables.knows_const, self.tables.max_repeat)
                 if values is not None:
                     return self.text_of_list(tuple(values))
             content = content_of(schema)

@@ -24,6 +24,8 @@ cdef int are_items_plain(dict schema, int types, object max_repeat) except -1
 cdef int are_counts(dict schema, object max_repeat) except -1
 cdef str combined_by(dict schema)
 cdef object said_texts(object schema, bint knows_const)
+cdef object texts_within(dict schema, bint knows_const, object max_repeat)
+cdef object _listed_texts(dict said, bint knows_const)
 cdef int are_tagged(list objects, bint knows_const) except -1
 cdef int told_apart(list objects, bint knows_const) except -1
 cdef int is_apart(dict one, dict other, bint knows_const) except -1

@@ -248,7 +248,38 @@ def said_texts(schema, knows_const: cython.bint):
     if type(schema) is not dict:
         return None
     said: dict = schema
-    if bits_of(said) & ~(TYPE | VALUES) or said.get("type", "string") != "string":
+    if bits_of(said) & ~(TYPE | VALUES):
+        return None
+    return _listed_texts(said, knows_const)
+
+
+@cython.cfunc
+def texts_within(schema: dict, knows_const: cython.bint, max_repeat):
+    """The same of a schema that asks for lengths, too. None, too, where no string is left, or where it is not plain how
+    long one is."""
+    if "pattern" in schema or "format" in schema:
+        return None
+    least, most = schema.get("minLength", 0), schema.get("maxLength")
+    if type(least) is not int or least > max_repeat:
+        return None
+    if "maxLength" in schema and (type(most) is not int or most > max_repeat):
+        return None
+    listed = _listed_texts(schema, knows_const)
+    if listed is None:
+        return None
+    found: list = []
+    for one in cython.cast(list, listed):
+        if least <= len(one) and (most is None or len(one) <= most):
+            found.append(one)
+        if not one.isascii() and max(one) >= "\ud800":  # two may be one character
+            return None
+    return found if found else None
+
+
+@cython.cfunc
+def _listed_texts(said: dict, knows_const: cython.bint):
+    """The strings that a schema of nothing else but strings lists; None: it lists others, too, or none."""
+    if said.get("type", "string") != "string":
         return None
     if "enum" in said:
         if "const" in said:

@@ -61,6 +61,7 @@ class ObjectShape:
         self.said = said
         self.evaluated = evaluated
         self.names = None
+        self.needed = None
         self.impossible = -1
         self.hashed = 0
 
@@ -107,6 +108,14 @@ class ObjectShape:
         if self.names is None:
             self.names = dict(self.properties)
         return self.names
+
+    @cython.cfunc
+    def in_turn(self) -> tuple:
+        """``required`` in an order that no hash decides; kept."""
+        if self.needed is None:
+            required = self.required
+            self.needed = tuple(sorted(required) if len(required) > 1 else required)
+        return self.needed
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -318,6 +327,7 @@ def _shape(properties: tuple, others: tuple, required: frozenset, exists: tuple,
     found.said = said
     found.evaluated = evaluated
     found.names = None
+    found.needed = None
     found.impossible = -1
     found.hashed = 0
     return found
@@ -332,13 +342,10 @@ def _without(cells: tuple, k: cython.Py_ssize_t) -> tuple:
 @cython.exceptval(-1, check=False)
 def told_apart(a: ObjectShape, b: ObjectShape, algebra: Algebra) -> cython.bint:
     """Whether one required member already shows that no object is in both: the usual case of a union with tags."""
-    if len(a.required) == 0 and len(b.required) == 0:
-        return False
-    names = a.required | b.required
     both: cython.int
     x: cython.int
     y: cython.int
-    for name in sorted(names) if len(names) > 1 else names:  # in an order that no hash decides
+    for name in _needed(a, b):
         x, y = a.at(name), b.at(name)
         if x != TRUE and y != TRUE and x != y:
             both = algebra.both(x, y)
@@ -349,16 +356,26 @@ def told_apart(a: ObjectShape, b: ObjectShape, algebra: Algebra) -> cython.bint:
     return False
 
 
+@cython.cfunc
+def _needed(a: ObjectShape, b: ObjectShape) -> tuple:
+    """The names that one of two requires, in an order that no hash decides."""
+    required: frozenset = a.required
+    if len(b.required) == 0 or b.required is required:
+        return a.in_turn()
+    if len(required) == 0:
+        return b.in_turn()
+    return tuple(sorted(required | b.required))
+
+
 @cython.ccall
 @cython.exceptval(-1, check=False)
 def no_object(shape: ObjectShape, algebra: Algebra, depth: cython.int = 3) -> cython.bint:
     """Whether it is plain that no object fits the shape, looking ``depth`` values deep."""
     if shape.is_impossible():
         return True
-    required = shape.required
-    if depth <= 0 or len(required) == 0:
+    if depth <= 0 or len(shape.required) == 0:
         return False
-    for name in sorted(required) if len(required) > 1 else required:
+    for name in shape.in_turn():
         if algebra.has_none(shape.at(name), depth - 1):
             return True
     return False
@@ -386,14 +403,14 @@ def difference(shape: ObjectShape, other: ObjectShape, algebra: Algebra, apart: 
     if shape is ANY_OBJECT:
         if no_object(other, algebra, 3):
             return (shape,)
-    elif told_apart(shape, other, algebra) or not _share(shape, other, algebra):
+    elif not _share(shape, other, algebra):
         return (shape,)
     found: list = []
     kept: list = [shape]
     value: cython.int
     wrong: cython.int
-    for name in sorted(other.required - shape.required):
-        if _broken(kept, name, FALSE, False, found, algebra):
+    for name in other.in_turn():
+        if name not in shape.required and _broken(kept, name, FALSE, False, found, algebra):
             kept = _with_members(kept, name, -1, True, algebra)
     start: list = kept
     quiet: cython.bint = other.others is ANY_OTHERS or other.others == ANY_OTHERS
@@ -431,12 +448,13 @@ def _share(a: ObjectShape, b: ObjectShape, algebra: Algebra) -> cython.int:
     x: cython.int
     if len(a.exists) == 0 and len(b.exists) == 0 and a.maximum is None and b.maximum is None and (
             a.minimum == 0 and b.minimum == 0):  # then the members that must be decide
-        names = a.required | b.required
-        for name in sorted(names) if len(names) > 1 else names:
+        for name in _needed(a, b):
             x = algebra.both(a.at(name), b.at(name))
             if x == FALSE or algebra.has_none(x, 2):
                 return False
         return True
+    if told_apart(a, b, algebra):
+        return False
     for both in meet(a, b, algebra):
         if not no_object(both, algebra, 3):
             return True
@@ -470,9 +488,25 @@ def _broken(kept: list, name, wrong: cython.int, needed: cython.bint, found: lis
             ) -> cython.Py_ssize_t:
     """The same for what has a member that is ``wrong``."""
     before: cython.Py_ssize_t = len(found)
-    for both in _with_members(kept, name, wrong, needed, algebra):
-        if not no_object(both, algebra, 2):
-            found.append(both)
+    shape: ObjectShape
+    both: ObjectShape
+    for one in kept:
+        shape = one
+        if len(shape.exists) > 0:
+            for met in _with_members([shape], name, wrong, needed, algebra):
+                if not no_object(met, algebra, 2):
+                    found.append(met)
+            continue
+        for other in shape.in_turn():
+            if other != name and algebra.has_none(shape.at(other), 1):
+                break
+        else:
+            if (needed or name in shape.required) and (
+                    algebra.has_none(algebra.both(shape.at(name), wrong), 1)):
+                continue
+            both = _with_member(shape, name, wrong, needed, algebra)
+            if both is not None:
+                found.append(both)
     algebra.spend(len(found) - before)
     return len(found) - before
 
@@ -483,37 +517,44 @@ def _with_members(kept: list, name, wanted: cython.int, needed: cython.bint, alg
     there."""
     found: list = []
     shape: ObjectShape
-    both: ObjectShape
-    required: frozenset
-    properties: tuple
-    value: cython.int
     for one in kept:
         shape = one
         if len(shape.exists) > 0:
             found.extend(meet(shape, ObjectShape(() if wanted < 0 else ((name, wanted),),
                                                  required=frozenset((name,)) if needed else _NO_NAMES), algebra))
             continue
-        known = shape.declared().get(name)
-        value = shape.at_other(name) if known is None else known
-        if wanted >= 0:
-            value = algebra.both(value, wanted)
-        required = shape.required
-        if needed and name not in required:
-            required = required | {name}
-        if value == FALSE and name in required:
-            continue
-        properties = shape.properties
-        if wanted >= 0:
-            if known is None:
-                properties = properties + ((name, value),)
-            elif value != known:
-                properties = tuple([(name, value) if said[0] == name else said for said in properties])
-        both = _changed(shape, properties, required, ())
-        if shape.impossible == 0 and shape.maximum is None and len(shape.others) > 0:
-            both.impossible = 0  # nothing but that member could make it so
-        if not both.is_impossible():
+        both = _with_member(shape, name, wanted, needed, algebra)
+        if both is not None:
             found.append(both)
     return found
+
+
+@cython.cfunc
+def _with_member(shape: ObjectShape, name, wanted: cython.int, needed: cython.bint, algebra: Algebra) -> ObjectShape:
+    """The same of one without ``exists``; None: plainly nothing."""
+    both: ObjectShape
+    value: cython.int
+    known = shape.declared().get(name)
+    value = shape.at_other(name) if known is None else known
+    if wanted >= 0:
+        value = algebra.both(value, wanted)
+    required: frozenset = shape.required
+    if needed and name not in required:
+        required = required | {name}
+    if value == FALSE and name in required:
+        return None
+    properties: tuple = shape.properties
+    if wanted >= 0:
+        if known is None:
+            properties = properties + ((name, value),)
+        elif value != known:
+            properties = tuple([(name, value) if said[0] == name else said for said in properties])
+    both = _changed(shape, properties, required, ())
+    if required is shape.required:
+        both.needed = shape.needed
+    if shape.impossible == 0 and shape.maximum is None and len(shape.others) > 0:
+        both.impossible = 0  # nothing but that member could make it so
+    return None if both.is_impossible() else both
 
 
 def split_cells(said: list, rest: cython.int = 1) -> list:

@@ -17,6 +17,8 @@ try:
 except ImportError:
     from constrained.kernel import cython_shim as cython
 
+from constrained.frontends.json_schema.objects import ANY_OTHERS
+
 if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.cubes import Cubes
     from cython.cimports.constrained.frontends.json_schema.objects import ObjectShape
@@ -28,6 +30,9 @@ __all__ = ["fewer_shapes"]
 
 FEW = cython.declare(cython.Py_ssize_t, 4)
 """Alternatives from which on it is worth while."""
+_HASHES = cython.declare(cython.ulonglong, (1 << 59) - 1)
+MIXED = cython.declare(cython.int, -1)
+"""Instead of an expression: several are said of a name."""
 
 
 @cython.ccall
@@ -45,7 +50,8 @@ def fewer_shapes(shapes: tuple, closed: cython.bint, ordered: cython.bint) -> tu
     for one in shapes:
         shape = one
         order = tuple([name for name, _ in shape.properties]) if ordered else None
-        key = (shape if len(shape.exists) > 0 else None, shape.others, shape.minimum, shape.maximum, shape.said,
+        others = None if shape.others is ANY_OTHERS or shape.others == ANY_OTHERS else shape.others  # to hash
+        key = (shape if len(shape.exists) > 0 else None, others, shape.minimum, shape.maximum, shape.said,
                shape.evaluated, order)
         group = groups.get(key)
         if group is None:
@@ -70,7 +76,7 @@ def _of_group(group: list, closed: cython.bint) -> list:
     shape: ObjectShape
     first: ObjectShape = group[0]
     numbers: dict = {}
-    values: list = []  # what is said of each name but FALSE: one, or a set
+    values: list = []  # what is said of each name but FALSE: one, or MIXED
     declaring: list = []
     for one in group:
         shape = one
@@ -95,10 +101,12 @@ def _of_group(group: list, closed: cython.bint) -> list:
         i = number
         if declaring[i] < len(group) and values[i] != usual[i]:
             values[i] = _beside(values[i], usual[i])
-        if isinstance(values[i], frozenset):
+        if values[i] == MIXED:
             mixed[name] = usual[i]
     parts: list = [group]
     if len(mixed) > 0:
+        if _all_differ(group, mixed):
+            return group
         by_values: dict = {}
         for one in group:
             shape = one
@@ -153,13 +161,31 @@ def _fewer(part: list, numbers: dict, values: list, usual: list) -> list:
 
 
 @cython.cfunc
-def _beside(known, said):
+@cython.exceptval(-2, check=False)
+def _beside(known: cython.int, said: cython.int) -> cython.int:
     """One more of the things that are said of a name."""
-    if said == 0:
+    if said == 0 or said == known:
         return known
-    if isinstance(known, frozenset):
-        return known | {said}
-    return said if known == 0 else frozenset((known, said))
+    return said if known == 0 else MIXED
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _all_differ(group: list, mixed: dict) -> cython.bint:
+    """Whether it is plain that any two shapes say other things about the values of the names of ``mixed``, each with
+    what is said of it where nothing else is: seen by a hash, which is cheap beside the things themselves."""
+    mark: cython.ulonglong
+    value: cython.ulonglong
+    seen: set = set()
+    for one in group:
+        mark = 0
+        for name, said in cython.cast(ObjectShape, one).properties:
+            usual = mixed.get(name)
+            if usual is not None and usual != said:
+                value = said
+                mark = mark + (hash(name) & _HASHES ^ value * 0x9E3779B1) & _HASHES
+        seen.add(mark)
+    return len(seen) == len(group)
 
 
 @cython.cfunc

@@ -14,9 +14,10 @@ automaton 10 us a state.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -251,7 +252,7 @@ def _is_endless(languages: tuple[Language, ...], limits: Limits) -> bool:
     return automata.is_endless(automata.trimmed(_common(languages, limits)))
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True)
 class StringShape:
     """The strings of ``minimum`` to ``maximum`` code points in all ``languages`` but ``excluded``.
 
@@ -264,6 +265,13 @@ class StringShape:
     languages: tuple[Language, ...] = ()
     excluded: frozenset[str] = frozenset()
     values: tuple[str, ...] | None = None
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        """Kept: tables are asked for the same shapes again and again."""
+        if self._hash == 0:
+            self._hash = hash((self.minimum, self.maximum, self.languages, self.excluded, self.values)) or 1
+        return self._hash
 
     @staticmethod
     def of_values(values: Iterable[str]) -> StringShape:
@@ -355,14 +363,15 @@ class StringShape:
         if self.values is not None:
             mine = frozenset(self.values)
             return tuple([text for text in texts if text in mine])
-        if self.minimum > 0 or self.maximum is not None or (self.languages and self.excluded):
-            return tuple([text for text in texts if self.contains(text)])
-        if self.languages:
-            for one in self.languages:  # the texts of a shape are of joined surrogates
-                accepts = one.accepts
-                texts = tuple([text for text in texts if accepts(text, _DEFAULT_LIMITS)])
-            return texts
-        return tuple([text for text in texts if text not in self.excluded])
+        if self.minimum > 0 or self.maximum is not None:  # the texts of a shape are of joined surrogates
+            least, most = self.minimum, sys.maxsize if self.maximum is None else self.maximum
+            texts = tuple([text for text in texts if least <= len(text) <= most])
+        if self.excluded:
+            texts = tuple([text for text in texts if text not in self.excluded])
+        for one in self.languages:
+            accepts = one.accepts
+            texts = tuple([text for text in texts if accepts(text, _DEFAULT_LIMITS)])
+        return texts
 
     def is_finite(self) -> bool:
         """Whether the members are at hand as ``values``."""
