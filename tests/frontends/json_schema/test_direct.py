@@ -115,6 +115,11 @@ PLAIN: list[Any] = [
     {"properties": {"a": {"type": "string", "pattern": "^a+$", "maxLength": 9},
                     "b": {"type": "string", "format": "date"}, "c": {"type": "integer", "minimum": 3, "maximum": 40},
                     "d": {"type": ["string", "null"], "minLength": 2}, "e": {"minimum": 3}, "f": {"format": "date"}}},
+    {"properties": {"a": {"enum": ["x", "xy", "x", ""], "maxLength": 1}, "b": {"type": "string", "enum": [
+        f"{n}" for n in range(90, 190)], "minLength": 3}, "c": {"const": "xyz", "minLength": 1, "maxLength": 3}}},
+    {"properties": {"a": {"enum": ["a\U0001f600", "b"], "maxLength": 2}, "b": {"enum": ["ü", "b"], "minLength": 1},
+                    "c": {"enum": ["a", "ab"], "maxLength": Decimal("1.0")}, "d": {"enum": ["a", 1], "maxLength": 1},
+                    "e": {"enum": ["a", "ab"], "maxLength": 1, "pattern": "a"}, "f": {"enum": ["a"], "maxLength": 0}}},
     {"properties": {"a": {"type": "string", "required": ["b"], "items": {"type": "null"}, "properties": {"b": {}}}}},
     {"anyOf": [{"type": "string"}, {"type": "null"}]}, {"oneOf": [{"type": "string"}, {"type": "number"}]},
     {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}, {"enum": [1, "a"]}]},

@@ -91,8 +91,9 @@ def test_notes_are_read_over(key: str) -> None:
 
 @pytest.mark.parametrize("text", [
     '{"type":"string"}', '{"type":"string","type":"number"}', '{"type":"string","type":"string"}', '{"type":"type"}',
-    '{"type":"String"}', '{"type":["string"]}', '{"type":{}}', '{"type":[]}', '{"type":null}', '{"type":"string","a":1}',
-    '{"a":1,"type":"string"}', '{"type":"string","a":{"type":"string"}}', '{"type":{"type":"string"},"type":"null"}',
+    '{"type":"String"}', '{"type":["string"]}', '{"type":{}}', '{"type":[]}', '{"type":null}',
+    '{"type":"string","a":1}', '{"a":1,"type":"string"}', '{"type":"string","a":{"type":"string"}}',
+    '{"type":{"type":"string"},"type":"null"}',
     '{"title":1,"type":"string"}', '{"type":"string","title":1}', '{"type":"string","title":{"type":"object"}}',
     '{"a":"string"}', '{"\\u0074ype":"string"}', '{"type":"\\u0073tring"}', '{"type":"string","type":1}',
     '{"a":{"type":"array"},"b":{"type":"array"},"c":[{"type":"array"},{"type":"array","x":{"type":"array"}}]}',
