@@ -95,17 +95,22 @@ class Ends:
         """The bytes of a way to an end, at most ``most`` of them; None where only a named token goes on.
 
         A shortest one by A* on relaxed's distances, which are at most the true ones (Hart, Nilsson, Raphael 1968).
-        Where ``SOON`` states do not tell, the one that ``_descend`` comes to, or one that is shorter, if ``QUICK``
-        states tell it. Where there is none, a short one: without needless blanks, of the texts that differ only in what
+        Where ``SOON`` states do not tell, a short one: without needless blanks, of the texts that differ only in what
         the readers remember a few, and distances count ``EAGER`` times (Pohl 1970), so that a way that has found its
-        new items is followed to the end.
+        new items is followed to the end. Where ``QUICK`` states do not tell that either, the one that ``_descend``
+        comes to. A shorter one than that at hand is taken, if ``QUICK`` states tell it.
         """
-        self.steps.begin()
-        try:
-            return self._search(start, most, False, SOON)
-        except SearchLimitReached:
-            pass
-        short = self._descended(start)
+        short = None
+        for eager, budget in ((False, SOON), (True, QUICK)):
+            self.steps.begin()
+            try:
+                short = self._search(start, most, eager, budget)
+            except SearchLimitReached:
+                continue
+            if not eager:
+                return short
+        if short is None:
+            short = self._descended(start)
         if short is not None and len(short) == self.relaxed.distance(start[0]):
             return short[:most]
         self.steps.begin()
@@ -188,13 +193,15 @@ class Ends:
 
         Distances know nothing of what was seen. Where that bars the nearest end the next one may be far; a search by
         distances first tries whatever can be written in other ways, as 1.0 and 1.00, but a step that leads away from an
-        end leads towards another, and no living state is without one. What has no way on is taken back.
+        end leads towards another, and no living state is without one. What has no way on is taken back. A place of the
+        automata counts as farther each time that it is met, so that new items that bring no end are not written for ever.
         """
         met = {start}
+        visits: dict[tuple[int, ...], int] = {}
         way: list[tuple[int, list[tuple[int, Pairs, int]]]] = []
         here, steps = start, 0
         while not self.complete(here[1]):
-            ways = self._nearest(here)
+            ways = self._nearest(here, visits)
             while True:
                 while not ways and way:
                     _, ways = way.pop()
@@ -205,14 +212,19 @@ class Ends:
                 if here[1] and here not in met:
                     break
             met.add(here)
+            place = (here[0], *[state for _, state in here[1]])
+            visits[place] = visits.get(place, 0) + 1
             way.append((byte, ways))
             steps += 1
             if steps > self.max_search:
                 return None
         return bytes([byte for byte, _ in way])
 
-    def _nearest(self, here: State) -> list[tuple[int, Pairs, int]]:
-        """What a byte leads to, and the byte; the nearest to an end comes last. Whether it lives is not asked."""
+    def _nearest(self, here: State, visits: dict[tuple[int, ...], int]) -> list[tuple[int, Pairs, int]]:
+        """What a byte leads to, and the byte; the nearest to an end comes last. Whether it lives is not asked.
+
+        ``visits``: how often a place was met before, which counts as bytes.
+        """
         row, pairs = here
         options = self._options(pairs)
         found: list[tuple[int, int, int, Pairs]] = []
@@ -224,6 +236,7 @@ class Ends:
                 far = max(self.relaxed.distance(after), self._far(read))
                 if not all(reader <= 0 or self.reader.outlook(reader)[0] for reader, _ in read):
                     far += EAGER
+                far += visits.get((after, *[state for _, state in read]), 0)
                 found.append((-far, -byte, after, read))
         found.sort()
         return [(after, read, -byte) for _, byte, after, read in found]

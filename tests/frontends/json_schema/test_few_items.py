@@ -87,6 +87,16 @@ def test_kinds_that_were_refused(schema: dict[str, Any]) -> None:
     assert check({"type": "array", "uniqueItems": True, **schema}, 7)
 
 
+@pytest.mark.parametrize(("begun", "end"), [
+    ('[2,"b', '",1,"a"]'), ('[2,"ab', '",1,"a"]'), ('["b",1,"!', '","a"]'), ('[[],1', ',"a"]'), ('[{"b', '":0},1,"a"]')])
+def test_an_end_that_has_to_choose_its_items_is_found_soon(begun: str, end: str) -> None:
+    """Other items are nearer to the end of an item, and none of them to that of the array."""
+    grammar = byte_compiler().compile_json_schema({
+        "type": "array", "uniqueItems": True, "contains": {"enum": [1, "a"]}, "minContains": 2},
+        limits=cd.Limits(max_distinct_search=2_000))
+    assert grammar.shortest_completion(grammar.advance(grammar.start_state, begun.encode())) == end.encode()
+
+
 def test_a_value_that_only_some_places_may_have_is_still_refused() -> None:
     """After ``[1`` it would have to be known that what is left of {1, 2} is not allowed behind."""
     with pytest.raises(cd.UnsupportedSchemaError) as caught:
