@@ -59,14 +59,16 @@ class Dfa:
     """``rows[state][class]`` is the next state or DEAD; ``classes`` cover all code points but surrogates.
 
     Operations work on ``table``, the rows as the kernel has them; either is made of the other where it is asked for.
+    ``least``: it is known to be what ``minimise`` makes of it.
     """
 
-    __slots__ = ("_letters", "_rows", "_table", "accepting", "classes")
+    __slots__ = ("_letters", "_rows", "_table", "accepting", "classes", "least")
 
     def __init__(self, classes: tuple[Ranges, ...], rows: tuple[tuple[int, ...], ...] | Table,
-                 accepting: frozenset[int]) -> None:
+                 accepting: frozenset[int], *, least: bool = False) -> None:
         self.classes = classes
         self.accepting = accepting
+        self.least = least
         self._letters: Letters | None = None
         self._table: Table | None = None
         self._rows: tuple[tuple[int, ...], ...] | None = None
@@ -277,6 +279,8 @@ def live_part(table: Table, classes: tuple[Ranges, ...], accepting: frozenset[in
 
 def trimmed(dfa: Dfa) -> Dfa:
     """Without states that cannot be reached or cannot accept any more. State 0 stays."""
+    if dfa.least:
+        return dfa
     table = dfa.table.copy()
     changed, accepting = table.trim(dfa.accepting)
     return Dfa(dfa.classes, table, accepting) if changed else dfa
@@ -288,6 +292,8 @@ def minimise(dfa: Dfa) -> Dfa:
     States with equal rows become one first; then Hopcroft's algorithm (J. Hopcroft, 1971): states x classes x
     log(states).
     """
+    if dfa.least:
+        return dfa
     table = dfa.table.copy()
     changed, accepting = table.trim(dfa.accepting)
     classes = dfa.classes
@@ -302,4 +308,7 @@ def minimise(dfa: Dfa) -> Dfa:
     if folded:
         changed = True
         _, accepting = table.trim(accepting)
-    return Dfa(classes, table, accepting) if changed else dfa
+    if changed:
+        return Dfa(classes, table, accepting, least=True)
+    dfa.least = True
+    return dfa

@@ -25,7 +25,10 @@ __all__ = ["packed", "unpacked"]
 
 
 def packed(dfa: Dfa) -> str:
-    """``dfa`` as text. The class that leads nowhere is left out. Raises OverflowError beyond 32,767 states."""
+    """``dfa``, the least one of its language, as text. The class that leads nowhere is left out.
+
+    Raises OverflowError beyond 32,767 states.
+    """
     if len(dfa.rows) > 0x7FFF:
         raise OverflowError("an automaton of a format has more states than 16 bits number")
     kept = [index for index in range(len(dfa.classes)) if any(row[index] != DEAD for row in dfa.rows)]
@@ -45,7 +48,7 @@ def unpacked(text: str) -> Dfa:
     if rest:
         classes.append(rest)
     table, accepting = table_of_columns(body, count, bool(rest))
-    return Dfa(tuple(classes), table, accepting)
+    return Dfa(tuple(classes), table, accepting, least=True)
 
 
 def main() -> None:
