@@ -1,6 +1,6 @@
 cimport cython
 
-from constrained.frontends.json_schema.direct_places cimport LONGEST_CHAIN, Places
+from constrained.frontends.json_schema.direct_places cimport LONGEST_CHAIN, MOST_COMPARED, Places
 from constrained.frontends.json_schema.direct_rules cimport Tables, Texts
 from constrained.frontends.json_schema.shapes cimport Checked, Shapes
 from constrained.kernel.nodes cimport Reference
@@ -13,6 +13,7 @@ cdef class Union:
     cdef list arrays
     cdef tuple content
     cdef Texts texts
+    cdef int order
 
 @cython.final
 cdef class Writer(Places):
@@ -49,6 +50,7 @@ cdef class Writer(Places):
     cdef object value_if_any(self, object schema, str pointer, object name)
     cdef list undeclared(self, object names, frozenset needed, object rest, list members, list standing)
     cdef int is_patterned(self, dict schema) except -1
+    cdef int are_as(self, str pattern, object value, dict names) except -1
     cdef object patterned(self, dict patterns, object declared, object rest, str pointer)
     cdef int has_values(self, object schema, int depth) except -1
     cdef int some_alternative(self, dict schema, int depth) except -1

@@ -37,9 +37,11 @@ if cython.compiled:
         reference,
         sequence,
     )
-    from cython.cimports.constrained.frontends.json_schema.direct_places import LONGEST_CHAIN, Places
+    from cython.cimports.constrained.frontends.json_schema.direct_places import LONGEST_CHAIN, MOST_COMPARED, Places
     from cython.cimports.constrained.frontends.json_schema.direct_reading import (
         ARRAY,
+        AS_THEY_ARE,
+        BY_SIZE,
         COUNTS,
         EVERY,
         FEW_OBJECTS,
@@ -56,23 +58,28 @@ if cython.compiled:
         VALUES,
         are_counts,
         are_items_plain,
+        are_scalars_silent,
         are_tagged,
         bits_of,
         combined_by,
         content_of,
+        order_left,
         said_texts,
         texts_within,
         told_apart,
         types_of,
     )
     from cython.cimports.constrained.frontends.json_schema.direct_rules import Tables, Texts
+    from cython.cimports.constrained.frontends.json_schema.same_values import same_values
     from cython.cimports.constrained.frontends.json_schema.shapes import Checked, Shapes
     from cython.cimports.constrained.kernel.nodes import Reference
 else:
     from constrained.frontends.json_schema.direct_nodes import choice, mark, place_of, reference, sequence
-    from constrained.frontends.json_schema.direct_places import LONGEST_CHAIN, Places
+    from constrained.frontends.json_schema.direct_places import LONGEST_CHAIN, MOST_COMPARED, Places
     from constrained.frontends.json_schema.direct_reading import (
         ARRAY,
+        AS_THEY_ARE,
+        BY_SIZE,
         COUNTS,
         EVERY,
         FEW_OBJECTS,
@@ -89,16 +96,19 @@ else:
         VALUES,
         are_counts,
         are_items_plain,
+        are_scalars_silent,
         are_tagged,
         bits_of,
         combined_by,
         content_of,
+        order_left,
         said_texts,
         texts_within,
         told_apart,
         types_of,
     )
     from constrained.frontends.json_schema.direct_rules import Tables, Texts
+    from constrained.frontends.json_schema.same_values import same_values
     from constrained.frontends.json_schema.shapes import Checked, Shapes
     from constrained.kernel.nodes import Reference
 
@@ -109,13 +119,15 @@ DEEPEST = cython.declare(cython.int, 8)
 @cython.final
 @cython.cclass
 class Union:
-    """Alternatives: objects and arrays as ``(schema, pointer)``, and scalars together, or None."""
+    """Alternatives: objects and arrays as ``(schema, pointer)``, and scalars together, or None; ``order``: how those of
+    objects are left."""
 
     def __init__(self):
         self.objects = []
         self.arrays = []
         self.content = None
         self.texts = None
+        self.order = AS_THEY_ARE
 
 
 @cython.final
@@ -225,7 +237,7 @@ class Writer(Places):
                     return self.text_of_list(tuple(values))
             content = content_of(schema)
             return None if content is None else self.scalar(content, schema, base, keyword, name)
-        if bits & (SCALAR | VALUES):
+        if bits & VALUES or (bits & SCALAR and not are_scalars_silent(schema, types)):
             return None
         found = self.known.get(mark(schema))
         if found is not None:
@@ -338,7 +350,9 @@ class Writer(Places):
                 contents.append(content)
                 scalars.append(branch)
                 continue
-            if bits & (SCALAR | VALUES) or (types != OBJECT and types != ARRAY):
+            if bits & VALUES or (types != OBJECT and types != ARRAY):
+                return None
+            if bits & SCALAR and not are_scalars_silent(branch, types):
                 return None
             if not are_items_plain(branch, types, self.tables.max_repeat):
                 return None
@@ -362,11 +376,14 @@ class Writer(Places):
                 return None
         if which == "oneOf" and len(found.arrays) > 1:
             return None
-        if len(found.objects) >= FEW_OBJECTS:
-            if not are_tagged(found.objects, self.tables.knows_const):
+        knows_const: cython.bint = self.tables.knows_const
+        if len(found.objects) < FEW_OBJECTS or not are_tagged(found.objects, knows_const):
+            if which == "oneOf" and not told_apart(found.objects, knows_const):
                 return None
-        elif which == "oneOf" and not told_apart(found.objects, self.tables.knows_const):
-            return None
+            if len(found.objects) >= FEW_OBJECTS:
+                found.order = order_left(found.objects, knows_const, self.tables.any_order, self.strict)
+                if found.order == 0:
+                    return None
         self.spent += len(found.objects) + len(found.arrays)
         if self.spent > self.tables.most_alternatives:
             raise NotPlain
@@ -396,12 +413,14 @@ class Writer(Places):
             group = groups.get(key)
             if group is None:
                 groups[key] = group = []
-            group.append(member)
+            group.append((len(shape[1]) - len(shape[0]), len(group), member))
             if shape in seen or (not shape[0] and not shape[3]):  # equal, or any object
                 raise NotPlain  # one swallows the other
             seen.add(self.shape)
         for group in groups.values():
-            options.extend(group)
+            if union.order == BY_SIZE:
+                group.sort()  # by how many conditions, as ``presence`` has them
+            options.extend([one[2] for one in group])
         if texts is not None and texts.arrays:
             options.append(self.any_array())
         for schema, pointer in union.arrays:
@@ -587,10 +606,24 @@ class Writer(Places):
         for pattern, value in patterns.items():
             if type(pattern) is not str or not (type(value) is dict or value is True):
                 return False
-            if not self.asked().is_apart(pattern, names):
+            if not self.asked().is_apart(pattern, names) and not self.are_as(pattern, value, names):
                 return False
         for name in schema.get("required") or ():
             if name not in names:
+                return False
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def are_as(self, pattern: str, value, names: dict) -> cython.int:
+        """Whether the declared names in which a pattern is say of their values what the pattern says."""
+        same: cython.Py_ssize_t
+        for name, one in names.items():
+            same = -1
+            if type(one) is dict and type(value) is dict and self.compared < MOST_COMPARED:
+                same = same_values(value, one, MOST_COMPARED - self.compared)
+                self.compared += same if same >= 0 else -same
+            if same < 0 and not self.asked().is_apart(pattern, (name,)):
                 return False
         return True
 

@@ -13,6 +13,7 @@ cdef int about(object key) except -1
 cdef int OBJECT, ARRAY, STRING, NUMBER, INTEGER, BOOLEAN, NULL, EVERY
 cdef int TYPE, SCALAR, MEMBERS, ITEMS, REFERS, RARE, VALUES, PATTERNS, COUNTS, INSIDE
 cdef int MOST_VALUES, FEW_OBJECTS
+cdef int AS_THEY_ARE, BY_SIZE
 cdef dict _TYPES
 cdef dict _KEYWORDS
 
@@ -21,6 +22,7 @@ cdef int types_of(dict schema) except -1
 cdef object content_of(dict schema)
 cdef object _put(list found, tuple entry)
 cdef int are_items_plain(dict schema, int types, object max_repeat) except -1
+cdef int are_scalars_silent(dict schema, int types) except -1
 cdef int are_counts(dict schema, object max_repeat) except -1
 cdef str combined_by(dict schema)
 cdef object said_texts(object schema, bint knows_const)
@@ -29,3 +31,7 @@ cdef object _listed_texts(dict said, bint knows_const)
 cdef int are_tagged(list objects, bint knows_const) except -1
 cdef int told_apart(list objects, bint knows_const) except -1
 cdef int is_apart(dict one, dict other, bint knows_const) except -1
+cdef int order_left(list objects, bint knows_const, bint any_order, bint strict) except -1
+cdef int _are_disjoint(list group) except -1
+cdef int _are_unlike(list group, bint knows_const, bint closed) except -1
+cdef object _look_of(object schema, bint knows_const)

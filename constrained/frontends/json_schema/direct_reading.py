@@ -66,6 +66,9 @@ if cython.compiled:
 
 MOST_VALUES = cython.declare(cython.int, 64)
 """A mixed ``enum`` of more is not kept from one document to the next."""
+AS_THEY_ARE = cython.declare(cython.int, 1)
+BY_SIZE = cython.declare(cython.int, 2)
+"""How alternatives of objects are left: see ``order_left``."""
 FEW_OBJECTS = cython.declare(cython.int, 4)
 """So many alternatives of objects are seen through (``presence``), unless a member tells them all apart."""
 
@@ -216,6 +219,19 @@ def are_items_plain(schema: dict, types: cython.int, max_repeat) -> cython.int:
 
 @cython.cfunc
 @cython.exceptval(-1, check=False)
+def are_scalars_silent(schema: dict, types: cython.int) -> cython.int:
+    """Whether keywords about scalars, beside others, say nothing: of objects and arrays alone, where they are right by
+    their shapes."""
+    if types & ~(OBJECT | ARRAY):
+        return False
+    for key in schema:
+        if about(key) == SCALAR and key != "format" and key != "minimum" and key != "maximum":
+            return False
+    return True
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
 def are_counts(schema: dict, max_repeat) -> cython.int:
     """Whether the numbers of members that a schema asks are plain: as many may be as must, and one at least.
 
@@ -349,3 +365,92 @@ def is_apart(one: dict, other: dict, knows_const: cython.bint) -> cython.int:
             if texts is not None and others is not None and set(texts).isdisjoint(others):
                 return True
     return False
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def order_left(objects: list, knows_const: cython.bint, any_order: cython.bint, strict: cython.bint) -> cython.int:
+    """How ``presence`` leaves alternatives: AS_THEY_ARE, BY_SIZE, or 0 where it may make fewer of them.
+
+    AS_THEY_ARE: of those whose undeclared members are alike, or of few, any two say plainly other things about values.
+    BY_SIZE: all are closed, each requires a member, and no two declare the same one.
+    """
+    groups: dict = {}
+    schema: dict
+    group: list
+    for schema, _ in objects:
+        rest = schema.get("additionalProperties")
+        if type(rest) is dict:
+            return 0
+        key: tuple = (rest, None if any_order else tuple(schema.get("properties") or ()))
+        groups.setdefault(key, []).append(schema)
+    for key, group in groups.items():
+        if len(group) < FEW_OBJECTS:
+            continue
+        closed: cython.bint = key[0] is False or (strict and key[0] is None)
+        if closed and len(groups) == 1 and _are_disjoint(group):
+            return BY_SIZE
+        if not _are_unlike(group, knows_const, closed):
+            return 0
+    return AS_THEY_ARE
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _are_disjoint(group: list) -> cython.int:
+    """Whether each requires a member that it declares, and no two declare the same one."""
+    schema: dict
+    seen: set = set()
+    for schema in group:
+        names: dict = schema.get("properties") or {}
+        if not seen.isdisjoint(names):
+            return False
+        seen.update(names)
+        required = schema.get("required") or ()
+        if not required:
+            return False
+        for name in required:
+            if name not in names:
+                return False
+    return True
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _are_unlike(group: list, knows_const: cython.bint, closed: cython.bint) -> cython.int:
+    """Whether any two say plainly other things about values, seen by the looks of what several things are said of."""
+    schema: dict
+    said: dict = {}  # looks by name, each with how many say so
+    for schema in group:
+        for name, value in cython.cast(dict, schema.get("properties") or {}).items():
+            counts: dict = said.setdefault(name, {})
+            look = _look_of(value, knows_const)
+            if look is False:
+                return False
+            counts[look] = counts.get(look, 0) + 1
+    seen: set = set()
+    for schema in group:
+        what: list = []
+        for name, value in cython.cast(dict, schema.get("properties") or {}).items():
+            counts = said[name]
+            look = _look_of(value, knows_const)
+            if len(counts) > 1 or not closed:
+                if (look is not None or closed) and counts[look] < len(group):
+                    what.append((name, look))
+        seen.add(frozenset(what))
+    return len(seen) == len(group)
+
+
+@cython.cfunc
+def _look_of(schema, knows_const: cython.bint):
+    """What schemas that are plainly not the same differ in; None: anything."""
+    if type(schema) is not dict:
+        return None if schema is True else False
+    said: dict = schema
+    ref = said.get("$ref")
+    if type(ref) is str:
+        return ref
+    texts = said_texts(said, knows_const)
+    if texts is not None:
+        return frozenset(texts)
+    return types_of(said) if said else None

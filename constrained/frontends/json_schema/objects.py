@@ -364,7 +364,21 @@ def _needed(a: ObjectShape, b: ObjectShape) -> tuple:
         return a.in_turn()
     if len(required) == 0:
         return b.in_turn()
-    return tuple(sorted(required | b.required))
+    mine: tuple = a.in_turn()
+    theirs: tuple = b.in_turn()
+    found: list = []
+    i: cython.Py_ssize_t = 0
+    k: cython.Py_ssize_t = 0
+    while i < len(mine) and k < len(theirs):
+        if mine[i] <= theirs[k]:
+            if mine[i] == theirs[k]:
+                k += 1
+            found.append(mine[i])
+            i += 1
+        else:
+            found.append(theirs[k])
+            k += 1
+    return (*found, *mine[i:], *theirs[k:])
 
 
 @cython.ccall

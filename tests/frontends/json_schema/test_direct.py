@@ -136,7 +136,19 @@ PLAIN: list[Any] = [
                {"type": "object", "properties": {"b": {}}, "required": ["b"], "additionalProperties": False}]},
     {"anyOf": [{"type": "object", "required": ["k"], "additionalProperties": closed, "properties": {
         "k": {"const": f"k{n}"}, "a": {"type": "integer"}}} for n, closed in enumerate((False, True, False, True))]},
+    {"anyOf": [{"type": "object", "properties": {"k": {"type": kind}, "a": {}}, "required": ["k"]}
+               for kind in ("string", "integer", "null", "array", "object")]},
+    {"oneOf": [{"type": "object", "additionalProperties": False, "required": [names[0]], "properties": {
+        name: {"type": "integer"} for name in names}} for names in ("ab", "cde", "f", "ghi", "jk")]},
+    {"anyOf": [{"type": "object", "additionalProperties": False, "required": list(names), "properties": {
+        name: {"type": "integer"} for name in names}} for names in ("ab", "cde", "f", "ghi", "jk")]},
     {"properties": {"a": {"allOf": [{"$ref": "#"}]}, "b": {"anyOf": [{"type": "string"}], "title": "t"}}},
+    {"type": "array", "items": {"type": "number"}, "minimum": 0},
+    {"type": ["object", "array"], "properties": {"a": {"type": "string"}}, "format": "none that is known"},
+    {"anyOf": [{"type": "object", "properties": {"a": {}}, "maximum": 3}, {"type": "null"}]},
+    {"type": "object", "properties": {"a": {"type": "boolean"}}, "patternProperties": {".*": {"type": "boolean"}}},
+    {"type": "object", "properties": {"b": {"type": "null"}, "a1": {"items": {"type": "string"}}},
+     "patternProperties": {"^a": {"items": {"type": "string"}}}, "additionalProperties": {"type": "integer"}},
     {"type": "object", "patternProperties": {"^a": {"type": "string"}}, "additionalProperties": False},
     {"type": "object", "properties": {"b": {"type": "null"}}, "patternProperties": {"^a": {"type": "string"}}},
     {"patternProperties": {"^.*$": {"properties": {"x": {"type": "string"}}}}, "additionalProperties": False},
@@ -176,6 +188,24 @@ def test_plain_schemas_need_nothing_else(number: int, monkeypatch: pytest.Monkey
     monkeypatch.setattr(mixed.Host, "slow", None)  # what is not plain would need one
     for options in OPTIONS[:5]:
         from_json_schema(schema, **options)
+
+
+ALIKE: list[Any] = [
+    {"anyOf": [{"type": "object", "properties": {name: {"type": "integer"}}, "additionalProperties": False}
+               for name in "abcd"]},
+    {"anyOf": [{"type": "object", "properties": {name: {"type": "integer"} for name in names}, "required": list(need),
+                "additionalProperties": False} for names, need in (("a", "a"), ("ab", "b"), ("ac", "c"), ("d", "d"))]},
+    {"anyOf": [{"type": "object", "properties": {name: {} for name in "abcd"}, "required": [name]} for name in "abcd"]},
+    {"anyOf": [{"type": "object", "properties": {"a": {"type": "integer"}, "b": False}, "required": [name]}
+               for name in "abcd"]},
+    {"type": "object", "properties": {"a": {"type": "string"}}, "patternProperties": {"^a": {"minLength": 1}}},
+]
+
+
+@pytest.mark.parametrize("number", range(len(ALIKE)))
+def test_alternatives_that_may_be_fewer_are_left_alone(number: int) -> None:
+    for options in OPTIONS:
+        check(ALIKE[number], options)
 
 
 COUNTED: list[Any] = [
