@@ -50,6 +50,7 @@ if cython.compiled:
         moved,
         out_of_memory,
         unset_ints,
+        wider,
         zero_ints,
     )
     from cython.cimports.constrained.kernel.pending import add_guarded
@@ -62,7 +63,7 @@ if cython.compiled:
 else:
     from constrained.kernel.hashing import bit
     from constrained.kernel.item_choice import is_open, part_of
-    from constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory, unset_ints, zero_ints
+    from constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory, unset_ints, wider, zero_ints
     from constrained.kernel.pending import add_guarded
     from constrained.kernel.position_sets import BUDGET, END_DET, GUARD
     from constrained.kernel.set_entry import enter_open, enter_set, first_open
@@ -73,8 +74,8 @@ else:
 from constrained.kernel.stacks import ThreadLimitReached  # noqa: E402, F401 - a Python name in both modes
 
 WORD = cython.declare(cython.longlong, 0xFFFFFFFF)
-FEW_CELLS = cython.declare(cython.int, 65_536)
-"""Up to here the rows double when they grow."""
+MAPPED = cython.declare(cython.longlong, 1 << 23)
+"""Half of what ``memory.wider`` makes of an array that has become large."""
 
 
 @cython.final
@@ -198,9 +199,16 @@ class Automaton(Stacks):
     @cython.exceptval(check=False)
     def memory_bytes(self) -> cython.longlong:
         """Bytes held by what was found out, capacity counted; the program, and what is as large as it, is not."""
-        rows: cython.longlong = self.rows_cap
-        return (self.bytes_of_dets() + self.bytes_of_nodes() + 4 * cython.cast(cython.longlong, self.exp_cap)
-                + 4 * (rows + 2 * (rows // self.n_classes)))
+        rows: cython.longlong = self.rows_cap - _idle(self.rows_cap, self.rows_len, 1)
+        idle: cython.longlong = (
+            _idle(self.exp_cap, self.exp_len, 1) + _idle(self.n_cap, self.n_count, 10)
+            + _idle(self.el_cap, self.el_len, 3) + _idle(self.d_cap, self.d_count, 12)
+            + _idle(self.d_pool_cap, self.d_pool_len, 1) + _idle(self.d_rows_cap, self.d_rows_len, 1)
+            + _idle(self.firsts_cap, self.firsts_len, 1) + _idle(self.calls_cap, self.calls_len, 1)
+            + _idle(self.split_cap, self.split_len, 1)
+            + _idle(self.registers.pool_cap, self.registers.pool_len, 1))
+        return (self.bytes_of_dets() + self.bytes_of_nodes()
+                + 4 * (cython.cast(cython.longlong, self.exp_cap) + rows + 2 * (rows // self.n_classes) - idle))
 
     # ---- threads: entering calls -------------------------------------------------------------------------
 
@@ -211,7 +219,7 @@ class Automaton(Stacks):
                     below: cython.int) -> cython.int:
         i: cython.int = self.exp_len
         if i + 5 > self.exp_cap:
-            self.exp_cap = 1280 if self.exp_cap == 0 else self.exp_cap * 2
+            self.exp_cap = 1280 if self.exp_cap == 0 else wider(self.exp_cap, 1)
             self.exp = grow_int(self.exp, self.exp_cap)
             if not self.exp:
                 out_of_memory()
@@ -360,7 +368,7 @@ class Automaton(Stacks):
         r: cython.int = self.rows_len
         n: cython.int = self.n_classes
         if r + n > self.rows_cap:
-            self._grow_rows(r + (r if r < FEW_CELLS else r // 4) + n + 1024)
+            self._grow_rows(wider(r + n + 512, 1))
         unset_ints(self.rows, r, n)
         self.row_node[r // n] = node
         self.row_open[r // n] = 0
@@ -566,6 +574,14 @@ class Automaton(Stacks):
                 if (self.firsts[f + (k >> 5)] >> (k & 31)) & 1 and self.guards.step[c * self.n_classes + k] >= 0:
                     out[k >> 5] = out[k >> 5] | bit(k & 31)
         return 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _idle(cap: cython.longlong, used: cython.longlong, width: cython.int) -> cython.longlong:
+    """Of so large an array that it is mapped (``memory.wider``) the ints that were never written: they take nothing."""
+    return (cap - used) * width if cap * width > MAPPED else 0
 
 
 # Uncompiled, attributes do not exist until they are set; compiled, automaton.pxd declares them.

@@ -26,12 +26,12 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory, wider
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
 else:
     from constrained.kernel.automaton import Automaton
     from constrained.kernel.hole_regions import HoleRegions
-    from constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from constrained.kernel.memory import drop_int, grow_int, out_of_memory, wider
     from constrained.kernel.token_trie import TokenTrie
 
 LARGE_SUBTREE = cython.declare(cython.int, 1000)
@@ -90,7 +90,7 @@ class BesideRegion:
         """The det in a region to which most bytes lead from det ``p``, itself in none; 0 if there is none."""
         i: cython.int
         if p >= self.side_cap:
-            self.side_cap = 2 * p + 64
+            self.side_cap = wider(p + 32, 1)
             self.side = grow_int(self.side, self.side_cap)
             if not self.side:
                 out_of_memory()

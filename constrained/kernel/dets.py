@@ -31,13 +31,23 @@ if cython.compiled:
         moved,
         out_of_memory,
         unset_ints,
+        wider,
         zero_ints,
     )
     from cython.cimports.constrained.kernel.position_sets import PositionSets
 else:
     from constrained.kernel.hashing import bit, sort_triples
     from constrained.kernel.memo import Memo
-    from constrained.kernel.memory import drop_int, empty_table, grow_int, moved, out_of_memory, unset_ints, zero_ints
+    from constrained.kernel.memory import (
+        drop_int,
+        empty_table,
+        grow_int,
+        moved,
+        out_of_memory,
+        unset_ints,
+        wider,
+        zero_ints,
+    )
     from constrained.kernel.position_sets import PositionSets
 
 LONE = cython.declare(cython.int, 64)
@@ -101,8 +111,9 @@ class Dets(PositionSets):
     @cython.exceptval(check=False)
     def bytes_of_dets(self) -> cython.longlong:
         """Bytes held by the tables of sets and these, capacity counted."""
-        return self.bytes_of_sets() + 4 * (cython.cast(cython.longlong, self.d_rows_cap) + self.firsts_cap
-                                           + self.calls_cap + self.split_cap + 4 * self.memo.size)
+        return self.bytes_of_sets() + 4 * (
+            cython.cast(cython.longlong, self.d_rows_cap) + self.firsts_cap + self.calls_cap + self.split_cap
+            + 4 * cython.cast(cython.longlong, self.memo.size))
 
     # ---- bytes -------------------------------------------------------------------------------------------
 
@@ -154,7 +165,7 @@ class Dets(PositionSets):
         row: cython.int = self.d_rows_len
         size: cython.int = self.n_classes + 1
         if row + size > self.d_rows_cap:
-            self.d_rows_cap = (row + size) * 2
+            self.d_rows_cap = wider(row + size, 1)
             self.d_rows = grow_int(self.d_rows, self.d_rows_cap)
             if not self.d_rows:
                 out_of_memory()
@@ -274,7 +285,7 @@ class Dets(PositionSets):
         if self.d_first[d] >= 0:
             return self.d_first[d]
         if at + 8 > self.firsts_cap:
-            self.firsts_cap = 512 if self.firsts_cap == 0 else self.firsts_cap * 2
+            self.firsts_cap = 512 if self.firsts_cap == 0 else wider(self.firsts_cap, 1)
             self.firsts = grow_int(self.firsts, self.firsts_cap)
             if not self.firsts:
                 out_of_memory()
@@ -365,7 +376,7 @@ class Dets(PositionSets):
             n = self.closure(n)
             q = self.intern_det(n)
             if self.calls_len + 2 > self.calls_cap:
-                self.calls_cap = 64 if self.calls_cap == 0 else self.calls_cap * 2
+                self.calls_cap = 64 if self.calls_cap == 0 else wider(self.calls_cap, 1)
                 self.calls = grow_int(self.calls, self.calls_cap)
                 if not self.calls:
                     out_of_memory()
@@ -398,7 +409,7 @@ class Dets(PositionSets):
         sort_triples(self.tr_p, self.tr_c, self.tr_n, tb, self.tr_len)
         at = self.split_len
         if at + 2 + 2 * (self.tr_len - tb) > self.split_cap:
-            self.split_cap = (at + 2 + 2 * (self.tr_len - tb)) * 2 + 256
+            self.split_cap = wider(at + 130 + 2 * (self.tr_len - tb), 1)
             self.split = grow_int(self.split, self.split_cap)
             if not self.split:
                 out_of_memory()

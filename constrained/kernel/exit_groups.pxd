@@ -35,6 +35,7 @@ cdef class ExitGroups:
     cdef int* g_piece
     cdef int* g_off
     cdef int* g_len
+    cdef int* g_hash
     cdef int* pool
     cdef int* table
     cdef int* nodes
@@ -47,7 +48,7 @@ cdef class ExitGroups:
     cdef unsigned int* marks
     cdef int make(self, Automaton automaton, TokenTrie trie, HoleRegions regions) except -1
     cdef int forget(self) except -1 nogil
-    cdef int _enter(self, int length) except -1 nogil
+    cdef int _enter(self, int length, int h) except -1 nogil
     cdef void begin(self) noexcept nogil
     cdef int add_node(self, int x) except -1 nogil
     cdef int add_exit(self, int e) except -1 nogil

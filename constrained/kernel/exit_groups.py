@@ -36,6 +36,7 @@ if cython.compiled:
         moved,
         out_of_memory,
         unset_ints,
+        wider,
         zero_ints,
     )
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
@@ -52,6 +53,7 @@ else:
         moved,
         out_of_memory,
         unset_ints,
+        wider,
         zero_ints,
     )
     from constrained.kernel.token_trie import TokenTrie
@@ -95,8 +97,8 @@ class ExitGroups:
                          "exit_cap", "n_bars", "bar_cap", "kid_cap", "n_aside", "aside_cap", "n_found", "found_cap",
                          "at", "marked"):
                 setattr(self, name, 0)
-            for name in ("g_piece", "g_off", "g_len", "pool", "table", "nodes", "exits", "bars", "kids", "count",
-                         "aside", "found", "marks"):
+            for name in ("g_piece", "g_off", "g_len", "g_hash", "pool", "table", "nodes", "exits", "bars", "kids",
+                         "count", "aside", "found", "marks"):
                 setattr(self, name, None)
             return self
 
@@ -125,27 +127,29 @@ class ExitGroups:
         self.table = empty_table(self.table, self.table_size)
         if not self.table:
             out_of_memory()
-        self._enter(0)
-        self._enter(0)
+        self._enter(0, 0)
+        self._enter(0, 0)
         return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _enter(self, length: cython.int) -> cython.int:
-        """The group at the end of the pool gets the next number."""
+    def _enter(self, length: cython.int, h: cython.int) -> cython.int:
+        """The group at the end of the pool, whose hash is ``h``, gets the next number."""
         if self.n >= self.cap:
-            cap: cython.int = 16 if self.cap == 0 else self.cap * 2
-            piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 2 * cap)
+            cap: cython.int = 16 if self.cap == 0 else wider(self.cap, 3)
+            piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 3 * cap)
             if not piece:
                 out_of_memory()
             self.g_off = moved(piece, 0, self.g_off, self.n, cap)
             self.g_len = moved(piece, cap, self.g_len, self.n, cap)
+            self.g_hash = moved(piece, 2 * cap, self.g_hash, self.n, cap)
             drop_int(self.g_piece)
             self.g_piece = piece
             self.cap = cap
         self.g_off[self.n] = self.pool_len
         self.g_len[self.n] = length
+        self.g_hash[self.n] = h
         self.pool_len += length
         self.n += 1
         return self.n - 1
@@ -424,7 +428,7 @@ class ExitGroups:
     @cython.exceptval(-1, check=False)
     def _need_pool(self, more: cython.int) -> cython.int:
         if self.pool_len + more > self.pool_cap:
-            self.pool_cap = 2 * (self.pool_len + more) + 256
+            self.pool_cap = wider(self.pool_len + more + 128, 1)
             self.pool = grow_int(self.pool, self.pool_cap)
             if not self.pool:
                 out_of_memory()
@@ -527,20 +531,20 @@ class ExitGroups:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _intern(self, length: cython.int) -> cython.int:
-        h: cython.ulonglong = self._hash(self.pool_len, length)
-        i: cython.int = cython.cast(cython.int, h & (self.table_size - 1))
+        h: cython.int = cython.cast(cython.int, self._hash(self.pool_len, length) & 0x7FFFFFFF)
+        i: cython.int = h & (self.table_size - 1)
         j: cython.int
         g: cython.int
         while self.table[i] >= 0:
             g = self.table[i]
-            if self.g_len[g] == length:
+            if self.g_len[g] == length and self.g_hash[g] == h:
                 j = 0
                 while j < length and self.pool[self.g_off[g] + j] == self.pool[self.pool_len + j]:
                     j += 1
                 if j == length:
                     return g
             i = (i + 1) & (self.table_size - 1)
-        g = self._enter(length)
+        g = self._enter(length, h)
         self.table[i] = g
         if self.n * 2 > self.table_size:
             self.table_size = self.table_size * 2
@@ -550,7 +554,7 @@ class ExitGroups:
             for i in range(self.table_size):
                 self.table[i] = -1
             for j in range(2, self.n):
-                i = cython.cast(cython.int, self._hash(self.g_off[j], self.g_len[j]) & (self.table_size - 1))
+                i = self.g_hash[j] & (self.table_size - 1)
                 while self.table[i] >= 0:
                     i = (i + 1) & (self.table_size - 1)
                 self.table[i] = j

@@ -49,6 +49,7 @@ if cython.compiled:
         grow_pointers,
         grow_shorts,
         out_of_memory,
+        wider,
         zero_ints,
     )
     from cython.cimports.constrained.kernel.program import Program
@@ -67,6 +68,7 @@ else:
         grow_pointers,
         grow_shorts,
         out_of_memory,
+        wider,
         zero_ints,
     )
 
@@ -212,7 +214,7 @@ class LazyPositions:
         if self.n_positions + positions >= self.p_cap:
             if self.n_positions + positions > 1 << 27:
                 out_of_memory()
-            self.p_cap = 2 * (self.n_positions + positions) + 64
+            self.p_cap = wider(self.n_positions + positions + 32, 4)
             self.p_off = grow_int(self.p_off, 4 * self.p_cap + 1)
             self.p_accept = grow_bytes(self.p_accept, self.p_cap)
             self.p_loop = grow_int(self.p_loop, self.p_cap)
@@ -230,7 +232,7 @@ class LazyPositions:
         if edges >= self.e_cap:
             if edges > 1 << 29:
                 out_of_memory()
-            self.e_cap = 2 * edges + 64
+            self.e_cap = wider(edges + 32, 1)
             self.e_a = grow_int(self.e_a, self.e_cap)
             self.e_b = grow_int(self.e_b, self.e_cap)
             self.e_to = grow_int(self.e_to, self.e_cap)

@@ -37,7 +37,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.guard_holes import GuardHoles
     from cython.cimports.constrained.kernel.hole_regions import HoleRegions
     from cython.cimports.constrained.kernel.mask_store import NONE, MaskStore
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory, zero_ints
+    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory, wider, zero_ints
     from cython.cimports.constrained.kernel.region_tokens import ROW_IDS
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.constrained.kernel.token_walk import TokenWalk
@@ -47,7 +47,7 @@ else:
     from constrained.kernel.guard_holes import GuardHoles
     from constrained.kernel.hole_regions import HoleRegions
     from constrained.kernel.mask_store import NONE, MaskStore
-    from constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory, zero_ints
+    from constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory, wider, zero_ints
     from constrained.kernel.region_tokens import ROW_IDS
     from constrained.kernel.token_trie import TokenTrie
     from constrained.kernel.token_walk import TokenWalk
@@ -155,9 +155,9 @@ class MaskRecords:
         i: cython.int
         n: cython.int = self.masks.n_ex
         if r >= self.rc_cap:
-            self._grow_records(32 if self.rc_cap == 0 else self.rc_cap * 2)
+            self._grow_records(32 if self.rc_cap == 0 else wider(self.rc_cap, 8))
         if self.rc_pool_len + n > self.rc_pool_cap:
-            self.rc_pool_cap = 2 * (self.rc_pool_len + n) + 1024
+            self.rc_pool_cap = wider(self.rc_pool_len + n + 512, 1)
             self.rc_pool = grow_int(self.rc_pool, self.rc_pool_cap)
             if not self.rc_pool:
                 out_of_memory()
@@ -332,7 +332,7 @@ class MaskRecords:
         while c != 0:
             g = self.groups.finish()
             if self.pg_len + 2 > self.pg_cap:
-                self.pg_cap = 2 * self.pg_len + 64
+                self.pg_cap = wider(self.pg_len + 32, 1)
                 self.pg_pool = grow_int(self.pg_pool, self.pg_cap)
                 if not self.pg_pool:
                     out_of_memory()
@@ -353,7 +353,7 @@ class MaskRecords:
         q: cython.int
         if g == ROOT_GROUP:
             if d >= self.of_det_cap:
-                self.of_det_cap = 2 * d + 256
+                self.of_det_cap = wider(d + 128, 1)
                 self.of_det = grow_int(self.of_det, self.of_det_cap)
                 if not self.of_det:
                     out_of_memory()

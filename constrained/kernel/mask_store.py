@@ -26,14 +26,22 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import mix
     from cython.cimports.constrained.kernel.mask_rows import count_row, hash_row, list_row
-    from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int, grow_rows, grow_uint, moved
+    from cython.cimports.constrained.kernel.memory import (
+        drop_int,
+        empty_table,
+        grow_int,
+        grow_rows,
+        grow_uint,
+        moved,
+        wider,
+    )
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free
     from cython.cimports.libc.string import memcmp, memcpy, memset
 else:
     from constrained.kernel.hashing import mix
     from constrained.kernel.mask_rows import count_row, hash_row, list_row
-    from constrained.kernel.memory import drop_int, empty_table, grow_int, grow_rows, grow_uint, moved
+    from constrained.kernel.memory import drop_int, empty_table, grow_int, grow_rows, grow_uint, moved, wider
     from constrained.kernel.token_trie import TokenTrie
 
 NONE = cython.declare(cython.int, -1)
@@ -379,7 +387,7 @@ class MaskStore:
             i = (i + 1) & (self.table_size - 1)
         m = self._new_mask(self.base, self.n_ex + (self.b_count[self.base] if self.base >= 0 else 0), h, i)
         if self.pool_len + self.n_ex > self.pool_cap:
-            self.pool_cap = (self.pool_len + self.n_ex) * 2 + 256
+            self.pool_cap = wider(self.pool_len + self.n_ex + 128, 1)
             self.pool = grow_int(self.pool, self.pool_cap)
             if not self.pool:
                 self._out_of_memory()
@@ -416,7 +424,7 @@ class MaskStore:
         """Room for one more mask; ``mk_used`` counts it when its maker is done."""
         m: cython.int = self.mk_used
         if m >= self.mk_cap:
-            self._grow_masks(16 if self.mk_cap == 0 else self.mk_cap * 2)
+            self._grow_masks(16 if self.mk_cap == 0 else wider(self.mk_cap, 6))
         self.mk_base[m] = base
         self.mk_off[m] = 0
         self.mk_len[m] = 0

@@ -7,6 +7,9 @@ from 21 on what masks remember, five kinds a generation of masks, the first of w
 ``mask_records``): old ones are never asked for again.
 
 Data: ``table[4 i ..]`` is (kind, a, b, value), kind 0 where there is none: a question touches one line of the cache.
+Of a large table that grew the entries move a few at a time: until then ``old`` has them all, and those in its first
+``moved`` places are in both.
+
 Cost: 5-10 ns a question, 100 if the table is large; 16 bytes an entry, at most half of the table is full. It begins
 with one page of a kB, for most grammars read a few texts only. An entry is put once.
 """
@@ -20,14 +23,16 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import mix
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory, zeroed_ints
 else:
     from constrained.kernel.hashing import mix
-    from constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from constrained.kernel.memory import drop_int, grow_int, out_of_memory, zeroed_ints
 
 FIRST = cython.declare(cython.int, 64)
 SMALL = cython.declare(cython.int, 4096)
 MOST = cython.declare(cython.int, 1 << 28)
+AT_ONCE = cython.declare(cython.int, 8)
+"""Places of ``old`` that each new entry moves: all are moved long before the table grows again."""
 
 
 @cython.final
@@ -39,13 +44,14 @@ class Memo:
 
         def __dealloc__(self):
             drop_int(self.table)
+            drop_int(self.old)
 
     else:
 
         def __new__(cls):
             self = object.__new__(cls)
-            self.size = self.count = 0
-            self.table = None
+            self.size = self.count = self.old_size = self.moved = 0
+            self.table = self.old = None
             return self
 
     @cython.cfunc
@@ -53,24 +59,16 @@ class Memo:
     @cython.exceptval(-1, check=False)
     def clear(self) -> cython.int:
         """Forget everything."""
+        i: cython.int
+        self.old = drop_int(self.old)
         if self.size != FIRST:
             self.table = drop_int(self.table)
-        self._make(FIRST)
-        return 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _make(self, size: cython.int) -> cython.int:
-        i: cython.longlong
-        if size > MOST:
-            out_of_memory()
-        self.size = size
+        self.size = FIRST
         self.count = 0
-        self.table = grow_int(self.table, 4 * size)
+        self.table = grow_int(self.table, 4 * FIRST)
         if not self.table:
             out_of_memory()
-        for i in range(size):
+        for i in range(FIRST):
             self.table[4 * i] = 0
         return 0
 
@@ -85,6 +83,19 @@ class Memo:
             if self.table[i + 1] == a and self.table[i + 2] == b and self.table[i] == kind:
                 return self.table[i + 3]
             i = (i + 4) & (4 * self.size - 1)
+        return self._get_old(kind, a, b) if self.old else -2
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _get_old(self, kind: cython.int, a: cython.int, b: cython.int) -> cython.int:
+        """The same, from ``old``."""
+        h: cython.ulonglong = mix(mix(kind, a), b)
+        i: cython.int = cython.cast(cython.int, h & (self.old_size - 1)) * 4
+        while self.old[i] != 0:
+            if self.old[i + 1] == a and self.old[i + 2] == b and self.old[i] == kind:
+                return self.old[i + 3]
+            i = (i + 4) & (4 * self.old_size - 1)
         return -2
 
     @cython.cfunc
@@ -94,6 +105,8 @@ class Memo:
         """Remember what was not known."""
         if self.count * 2 >= self.size:
             self._grow()
+        elif self.old:
+            self._move(AT_ONCE)
         self._store(kind, a, b, value)
         return 0
 
@@ -101,16 +114,39 @@ class Memo:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _grow(self) -> cython.int:
-        old: cython.p_int = self.table
-        size: cython.int = self.size
+        size: cython.int = (2 if self.size >= SMALL else 4) * self.size
+        table: cython.p_int
+        if size > MOST:
+            out_of_memory()
+        table = zeroed_ints(4 * cython.cast(cython.Py_ssize_t, size))
+        if not table:
+            out_of_memory()
+        if self.old:
+            self._move(self.old_size)
+        self.old = self.table
+        self.old_size = self.size
+        self.moved = 0
+        self.table = table
+        self.size = size
+        self.count = 0
+        if self.old_size < SMALL:
+            self._move(self.old_size)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _move(self, places: cython.int) -> cython.void:
+        """Enter what the next ``places`` places of ``old`` have; after the last one it is given back."""
         i: cython.longlong
-        self.table = cython.NULL if cython.compiled else None
-        self._make((2 if size >= SMALL else 4) * size)
-        for i in range(size):
+        hi: cython.int = min(self.moved + places, self.old_size)
+        old: cython.p_int = self.old
+        for i in range(self.moved, hi):
             if old[4 * i] != 0:
                 self._store(old[4 * i], old[4 * i + 1], old[4 * i + 2], old[4 * i + 3])
-        drop_int(old)
-        return 0
+        self.moved = hi
+        if hi == self.old_size:
+            self.old = drop_int(old)
 
     @cython.cfunc
     @cython.nogil

@@ -1,5 +1,7 @@
 cimport cython
 
+cdef int wider(Py_ssize_t count, int width) noexcept nogil
+cdef int* zeroed_ints(Py_ssize_t count) noexcept nogil
 cdef int* empty_table(int* old, int size) noexcept nogil
 cdef int* grow_int(int* old, Py_ssize_t count) noexcept nogil
 cdef int* moved(int* piece, Py_ssize_t at, int* old, int used, int count) noexcept nogil

@@ -1,6 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """Arrays that grow. Uncompiled, an array is a list. An array that never was is NULL (None).
 
+An array that has become large is made much larger at once (``wider``), and tables of hashes are moved bit by bit by
+their owners: else one step of a text would pay for all that were before.
+
 Arrays of one length that grow together stand in one piece of memory: a new piece is made with ``grow_int`` of nothing,
 each array is ``moved`` into it, and the old piece is dropped. One allocation instead of ten.
 """
@@ -13,8 +16,38 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.libc.stdlib import free, realloc
+    from cython.cimports.libc.stdlib import calloc, free, realloc
     from cython.cimports.libc.string import memcpy, memset
+
+LARGE = cython.declare(cython.Py_ssize_t, 1 << 18)
+MAPPED = cython.declare(cython.Py_ssize_t, 1 << 24)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def wider(count: cython.Py_ssize_t, width: cython.int) -> cython.int:
+    """The next capacity of arrays that take ``width`` ints an entry, where ``count`` entries are needed: twice that.
+
+    Of more than LARGE ints it is room for MAPPED: 64 MB of addresses, but memory only where something is written. So
+    large an array is mapped by itself, and later moved by pages; to copy it would take a step milliseconds.
+    """
+    if not cython.compiled or count * width < LARGE or 2 * count * width > MAPPED:
+        return cython.cast(cython.int, 2 * count)
+    return cython.cast(cython.int, MAPPED // width) & -2
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def zeroed_ints(count: cython.Py_ssize_t) -> cython.p_int:
+    """``count`` ints, all of them 0; NULL when memory is out. Many are mapped, and not written before they are used."""
+    if cython.compiled:
+        if count > LARGE and count < MAPPED:
+            count = MAPPED
+        return cython.cast(cython.p_int, calloc(count, cython.sizeof(cython.int)))
+    else:
+        return [0] * count
 
 
 @cython.cfunc

@@ -28,6 +28,9 @@ cdef class PositionSets(LazyPositions):
     cdef int d_pool_len
     cdef int d_pool_cap
     cdef int d_table_size
+    cdef int d_old_size
+    cdef int d_old_count
+    cdef int d_moved
     cdef int buf_cap
     cdef int* r_start
     cdef int* r_order
@@ -64,6 +67,7 @@ cdef class PositionSets(LazyPositions):
     cdef int* d_split
     cdef int* d_pool
     cdef int* d_table
+    cdef int* d_old
     cdef int* buf
     cdef int* class_off
     cdef int* class_bytes
@@ -93,9 +97,11 @@ cdef class PositionSets(LazyPositions):
     @cython.final
     cdef int _grow_dets(self, int cap) except -1 nogil
     @cython.final
-    cdef int _clear_table(self, int size) except -1 nogil
+    cdef int _old_det(self, int n, unsigned long long h) noexcept nogil
     @cython.final
-    cdef int _rehash_dets(self) except -1 nogil
+    cdef int _grow_det_table(self) except -1 nogil
+    @cython.final
+    cdef void _move_dets(self, int count) noexcept nogil
     @cython.final
     cdef long long det_minimum(self, int d) except -1 nogil
     @cython.final

@@ -31,14 +31,15 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.memory import (
         drop_int,
         drop_long,
-        empty_table,
         grow_int,
         grow_long,
         moved,
         moved_longs,
         out_of_memory,
         unset_ints,
+        wider,
         zero_ints,
+        zeroed_ints,
     )
     from cython.cimports.constrained.kernel.minima import find_minima
     from cython.cimports.constrained.kernel.program import Program
@@ -49,14 +50,15 @@ else:
     from constrained.kernel.memory import (
         drop_int,
         drop_long,
-        empty_table,
         grow_int,
         grow_long,
         moved,
         moved_longs,
         out_of_memory,
         unset_ints,
+        wider,
         zero_ints,
+        zeroed_ints,
     )
     from constrained.kernel.minima import find_minima
 
@@ -73,6 +75,9 @@ REGISTER = cython.declare(cython.int, (1 << 27) - 1)  # a set loop's count witho
 FAR_COUNT = cython.declare(cython.int, 0x50000000)  # see far_counts
 FAR_ENOUGH = cython.declare(cython.int, 0x50000000 + (1 << 17))
 FEW_SETS = cython.declare(cython.int, 64)
+MANY_SETS = cython.declare(cython.int, 2048)
+AT_ONCE = cython.declare(cython.int, 8)
+"""Dets that each new one brings into a table that grew: all are there long before it grows again."""
 
 
 @cython.cclass
@@ -84,6 +89,7 @@ class PositionSets(LazyPositions):
         def __dealloc__(self):
             self._drop_sets()
             drop_int(self.d_table)
+            drop_int(self.d_old)
             drop_int(self.l_piece)
             drop_long(self.r_min)
             drop_int(self.i_cheap)
@@ -163,9 +169,14 @@ class PositionSets(LazyPositions):
         self.class_off = drop_int(self.class_off)
         self.d_count = 0
         self.d_pool_len = 0
+        self.d_old = drop_int(self.d_old)
         if self.d_table_size != FEW_SETS:
             self.d_table = drop_int(self.d_table)
-        self._clear_table(FEW_SETS)
+        self.d_table_size = FEW_SETS
+        self.d_table = grow_int(self.d_table, FEW_SETS)
+        if not self.d_table:
+            out_of_memory()
+        zero_ints(self.d_table, 0, FEW_SETS)
         self.need_buf(64)
         self.intern_det(0)
         self.buf[0] = END_DET
@@ -289,9 +300,10 @@ class PositionSets(LazyPositions):
         off: cython.int
         flags: cython.int = 0
         same: cython.bint
-        j = cython.cast(cython.int, hash_run(self.buf, 0, n) & (self.d_table_size - 1))
-        while self.d_table[j] >= 0:
-            d = self.d_table[j]
+        h: cython.ulonglong = hash_run(self.buf, 0, n)
+        j = cython.cast(cython.int, h & (self.d_table_size - 1))
+        while self.d_table[j] != 0:
+            d = self.d_table[j] - 1
             if self.d_len[d] == n:
                 off = self.d_off[d]
                 same = True
@@ -302,6 +314,13 @@ class PositionSets(LazyPositions):
                 if same:
                     return d
             j = (j + 1) & (self.d_table_size - 1)
+        if self.d_old:
+            d = self._old_det(n, h)
+            if d >= 0:
+                return d
+            self._move_dets(AT_ONCE)
+            while self.d_table[j] != 0:
+                j = (j + 1) & (self.d_table_size - 1)
         d = self.d_count
         self._need_det(n)
         off = self.d_pool_len
@@ -333,10 +352,30 @@ class PositionSets(LazyPositions):
         self.d_min[d] = -1
         self.d_pool_len = off + n
         self.d_count = d + 1
-        self.d_table[j] = d
+        self.d_table[j] = d + 1
         if self.d_count * 2 >= self.d_table_size:
-            self._rehash_dets()
+            self._grow_det_table()
         return d
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _old_det(self, n: cython.int, h: cython.ulonglong) -> cython.int:
+        """The det ``buf[:n]``, whose hash is ``h``, in the table before; -1 if it is not there."""
+        i: cython.int
+        d: cython.int
+        j: cython.int = cython.cast(cython.int, h & (self.d_old_size - 1))
+        while self.d_old[j] != 0:
+            d = self.d_old[j] - 1
+            if self.d_len[d] == n:
+                i = 0
+                while i < n and self.d_pool[self.d_off[d] + i] == self.buf[i]:
+                    i += 1
+                if i == n:
+                    return d
+            j = (j + 1) & (self.d_old_size - 1)
+        return -1
 
     @cython.final
     @cython.cfunc
@@ -344,9 +383,9 @@ class PositionSets(LazyPositions):
     @cython.exceptval(-1, check=False)
     def _need_det(self, n: cython.int) -> cython.int:
         if self.d_count >= self.d_cap:
-            self._grow_dets(48 if self.d_cap == 0 else self.d_cap * 2)
+            self._grow_dets(48 if self.d_cap == 0 else wider(self.d_cap, 12))
         if self.d_pool_len + n > self.d_pool_cap:
-            self.d_pool_cap = (self.d_pool_len + n) * 2 + 256
+            self.d_pool_cap = wider(self.d_pool_len + n + 128, 1)
             self.d_pool = grow_int(self.d_pool, self.d_pool_cap)
             if not self.d_pool:
                 out_of_memory()
@@ -383,27 +422,40 @@ class PositionSets(LazyPositions):
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _clear_table(self, size: cython.int) -> cython.int:
-        self.d_table_size = size
-        self.d_table = empty_table(self.d_table, size)
-        if not self.d_table:
+    def _grow_det_table(self) -> cython.int:
+        """A larger table. Many dets come into it a few at a time: until then ``d_old`` has them."""
+        table: cython.p_int = zeroed_ints(4 * cython.cast(cython.Py_ssize_t, self.d_table_size))
+        if not table:
             out_of_memory()
+        if self.d_old:
+            self._move_dets(self.d_old_count)
+        self.d_old = self.d_table
+        self.d_old_size = self.d_table_size
+        self.d_old_count = self.d_count
+        self.d_moved = 0
+        self.d_table = table
+        self.d_table_size = 4 * self.d_table_size
+        if self.d_count < MANY_SETS:
+            self._move_dets(self.d_old_count)
         return 0
 
     @cython.final
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _rehash_dets(self) -> cython.int:
+    @cython.exceptval(check=False)
+    def _move_dets(self, count: cython.int) -> cython.void:
+        """Enter the next ``count`` dets of ``d_old``; after the last one it is given back."""
         d: cython.int
         j: cython.int
-        self._clear_table(4 * self.d_table_size)
-        for d in range(self.d_count):
+        hi: cython.int = min(self.d_moved + count, self.d_old_count)
+        for d in range(self.d_moved, hi):
             j = cython.cast(cython.int, hash_run(self.d_pool, self.d_off[d], self.d_len[d]) & (self.d_table_size - 1))
-            while self.d_table[j] >= 0:
+            while self.d_table[j] != 0:
                 j = (j + 1) & (self.d_table_size - 1)
-            self.d_table[j] = d
-        return 0
+            self.d_table[j] = d + 1
+        self.d_moved = hi
+        if hi == self.d_old_count:
+            self.d_old = drop_int(self.d_old)
 
     @cython.final
     @cython.cfunc
@@ -547,8 +599,9 @@ class PositionSets(LazyPositions):
 # Uncompiled, attributes do not exist until they are set; compiled, position_sets.pxd declares them.
 _COUNTERS = """
 n_rules n_loops n_classes l_cap behind unwritten d_count d_cap d_pool_len d_pool_cap d_table_size buf_cap
+d_old_size d_old_count d_moved
 """.split()
 _POINTERS = """
 l_piece l_det l_next_det r_det d_off d_len d_flags d_core d_loop d_row d_call d_ncall d_first d_split d_min
-d_piece d_pool d_table buf class_off class_bytes r_min i_cheap
+d_piece d_pool d_table d_old buf class_off class_bytes r_min i_cheap
 """.split()

@@ -15,10 +15,10 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import hash_run
-    from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int, moved, out_of_memory
+    from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int, moved, out_of_memory, wider
 else:
     from constrained.kernel.hashing import hash_run
-    from constrained.kernel.memory import drop_int, empty_table, grow_int, moved, out_of_memory
+    from constrained.kernel.memory import drop_int, empty_table, grow_int, moved, out_of_memory, wider
 
 
 @cython.final
@@ -77,7 +77,7 @@ class Signatures:
     def add(self, r: cython.int) -> cython.int:
         """Append to the signature in the making."""
         if self.pool_len >= self.pool_cap:
-            self.pool_cap = 128 if self.pool_cap == 0 else 2 * self.pool_cap
+            self.pool_cap = 128 if self.pool_cap == 0 else wider(self.pool_cap, 1)
             self.pool = grow_int(self.pool, self.pool_cap)
             if not self.pool:
                 out_of_memory()
@@ -112,7 +112,7 @@ class Signatures:
     def keep(self, mask: cython.int) -> cython.int:
         """Remember the mask of the signature that ``find`` has just not found."""
         if self.count >= self.cap:
-            cap: cython.int = 16 if self.cap == 0 else self.cap * 2
+            cap: cython.int = 16 if self.cap == 0 else wider(self.cap, 3)
             piece: cython.p_int = grow_int(cython.NULL if cython.compiled else None, 3 * cap)
             if not piece:
                 out_of_memory()

@@ -24,6 +24,9 @@ cdef class Stacks(Dets):
     cdef int n_count
     cdef int n_cap
     cdef int n_table_size
+    cdef int n_old_size
+    cdef int n_old_count
+    cdef int n_moved
     cdef int el_len
     cdef int el_cap
     cdef int it_len
@@ -54,6 +57,7 @@ cdef class Stacks(Dets):
     cdef int open_cap
     cdef int* p_item
     cdef int* n_table
+    cdef int* n_old
     cdef int* el_piece
     cdef int* el_d
     cdef int* el_c
@@ -100,11 +104,13 @@ cdef class Stacks(Dets):
     @cython.final
     cdef int _grow_items(self, int cap) except -1 nogil
     @cython.final
-    cdef int _clear_nodes(self, int size) except -1 nogil
+    cdef unsigned long long _hash(self, int* d, int* c, int* n, int lo, int hi) noexcept nogil
     @cython.final
-    cdef int _bucket(self, int* d, int* c, int* n, int lo, int hi) noexcept nogil
+    cdef int _old_node(self, int base, unsigned long long h) noexcept nogil
     @cython.final
-    cdef int _rehash_nodes(self) except -1 nogil
+    cdef int _grow_node_table(self) except -1 nogil
+    @cython.final
+    cdef void _move_nodes(self, int count) noexcept nogil
     @cython.final
     cdef int push(self, int d, int n) except -1 nogil
     @cython.final

@@ -7,6 +7,7 @@ Data
                the one that is END, 2 the one that is HOLE, which stands for any stack.
     count      of an element: the rounds of a counted loop, the register of a set loop (``kernel.registers``), the
                tokens of a budget, the pending id of a guard; else 0.
+    n_table    an open table of nodes, each one more than its number, 0 where none is
     it_*       elements under construction, as a stack: a node is made of ``it[base:]``.
 
 Canonical form (without it equal states get different ints and every cache starves)
@@ -38,12 +39,14 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.item_choice import add_open, is_open, load_choices
     from cython.cimports.constrained.kernel.memory import (
         drop_int,
-        empty_table,
         grow_int,
         moved,
         moved_longs,
         out_of_memory,
         unset_ints,
+        wider,
+        zero_ints,
+        zeroed_ints,
     )
     from cython.cimports.constrained.kernel.pending import drop_dead, enter_guard
     from cython.cimports.constrained.kernel.position_sets import (
@@ -65,12 +68,14 @@ else:
     from constrained.kernel.item_choice import add_open, is_open, load_choices
     from constrained.kernel.memory import (
         drop_int,
-        empty_table,
         grow_int,
         moved,
         moved_longs,
         out_of_memory,
         unset_ints,
+        wider,
+        zero_ints,
+        zeroed_ints,
     )
     from constrained.kernel.pending import drop_dead, enter_guard
     from constrained.kernel.position_sets import BUDGET, END_DET, FAR_COUNT, FAR_ENOUGH, GUARD, HOLE_DET
@@ -84,6 +89,9 @@ FAR_LOW = cython.declare(cython.int, 0x3FFFFFF0)
 FAR_HIGH = cython.declare(cython.int, 0x3FFFFFF4)
 MAX_NODES = cython.declare(cython.int, 1 << 24)  # so many have handles
 FEW_NODES = cython.declare(cython.int, 64)
+MANY_NODES = cython.declare(cython.int, 2048)
+AT_ONCE = cython.declare(cython.int, 8)
+"""Nodes that each new one brings into a table that grew: all are there long before it grows again."""
 
 
 class ThreadLimitReached(Exception):
@@ -99,6 +107,7 @@ class Stacks(Dets):
         def __dealloc__(self):
             self._drop_nodes()
             drop_int(self.n_table)
+            drop_int(self.n_old)
             drop_int(self.it_piece)
             drop_int(self.un_a)
             drop_int(self.un_b)
@@ -171,9 +180,14 @@ class Stacks(Dets):
         self.un_len = 0
         self.mn_len = 0
         self.guards.n_todo = 0
+        self.n_old = drop_int(self.n_old)
         if self.n_table_size != FEW_NODES:
             self.n_table = drop_int(self.n_table)
-        self._clear_nodes(FEW_NODES)
+        self.n_table_size = FEW_NODES
+        self.n_table = grow_int(self.n_table, FEW_NODES)
+        if not self.n_table:
+            out_of_memory()
+        zero_ints(self.n_table, 0, FEW_NODES)
         self.canonical(0)
         self.add_item(END_DET, 0, 0)
         self.canonical(0)
@@ -430,9 +444,10 @@ class Stacks(Dets):
         off: cython.int
         node: cython.int
         same: cython.bint
-        j = self._bucket(self.it_d, self.it_c, self.it_n, base, self.it_len)
-        while self.n_table[j] >= 0:
-            node = self.n_table[j]
+        h: cython.ulonglong = self._hash(self.it_d, self.it_c, self.it_n, base, self.it_len)
+        j = cython.cast(cython.int, h & (self.n_table_size - 1))
+        while self.n_table[j] != 0:
+            node = self.n_table[j] - 1
             if self.n_len[node] == n:
                 off = self.n_off[node]
                 same = True
@@ -448,6 +463,14 @@ class Stacks(Dets):
                     self.it_len = base
                     return node
             j = (j + 1) & (self.n_table_size - 1)
+        if self.n_old:
+            node = self._old_node(base, h)
+            if node >= 0:
+                self.it_len = base
+                return node
+            self._move_nodes(AT_ONCE)
+            while self.n_table[j] != 0:
+                j = (j + 1) & (self.n_table_size - 1)
         node = self.n_count
         self._need_node(n)
         off = self.el_len
@@ -467,10 +490,34 @@ class Stacks(Dets):
         self.n_min[node] = -1
         self.n_far[node] = self._far_bits(node) if self.has_far else 0
         self.n_count = node + 1
-        self.n_table[j] = node
+        self.n_table[j] = node + 1
         if self.n_count * 2 >= self.n_table_size:
-            self._rehash_nodes()
+            self._grow_node_table()
         return node
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _old_node(self, base: cython.int, h: cython.ulonglong) -> cython.int:
+        """The node of ``it[base:]``, whose hash is ``h``, in the table before; -1 if it is not there."""
+        n: cython.int = self.it_len - base
+        i: cython.int
+        j: cython.int = cython.cast(cython.int, h & (self.n_old_size - 1))
+        off: cython.int
+        node: cython.int
+        while self.n_old[j] != 0:
+            node = self.n_old[j] - 1
+            if self.n_len[node] == n:
+                off = self.n_off[node] - base
+                for i in range(base, self.it_len):
+                    if (self.el_d[off + i] != self.it_d[i] or self.el_c[off + i] != self.it_c[i]
+                            or self.el_n[off + i] != self.it_n[i]):
+                        break
+                else:
+                    return node
+            j = (j + 1) & (self.n_old_size - 1)
+        return -1
 
     @cython.final
     @cython.cfunc
@@ -494,9 +541,9 @@ class Stacks(Dets):
         if self.n_count >= self.n_cap:
             if self.n_count >= MAX_NODES:
                 out_of_memory()
-            self._grow_nodes(64 if self.n_cap == 0 else self.n_cap * 2)
+            self._grow_nodes(64 if self.n_cap == 0 else wider(self.n_cap, 10))
         if self.el_len + n > self.el_cap:
-            self._grow_elements((self.el_len + n) * 2 + 64)
+            self._grow_elements(wider(self.el_len + n + 32, 3))
         return 0
 
     @cython.final
@@ -546,40 +593,55 @@ class Stacks(Dets):
     @cython.final
     @cython.cfunc
     @cython.nogil
+    @cython.exceptval(check=False)
+    def _hash(self, d: cython.p_int, c: cython.p_int, n: cython.p_int, lo: cython.int,
+              hi: cython.int) -> cython.ulonglong:
+        """By which the table is searched for the elements ``lo <= i < hi`` of three arrays."""
+        h: cython.ulonglong = 84696351
+        i: cython.int
+        for i in range(lo, hi):
+            h = mix(mix(mix(h, d[i]), c[i]), n[i])
+        return h
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _clear_nodes(self, size: cython.int) -> cython.int:
-        self.n_table_size = size
-        self.n_table = empty_table(self.n_table, size)
-        if not self.n_table:
+    def _grow_node_table(self) -> cython.int:
+        """A larger table. Many nodes come into it a few at a time: until then ``n_old`` has them."""
+        table: cython.p_int = zeroed_ints(4 * cython.cast(cython.Py_ssize_t, self.n_table_size))
+        if not table:
             out_of_memory()
+        if self.n_old:
+            self._move_nodes(self.n_old_count)
+        self.n_old = self.n_table
+        self.n_old_size = self.n_table_size
+        self.n_old_count = self.n_count
+        self.n_moved = 0
+        self.n_table = table
+        self.n_table_size = 4 * self.n_table_size
+        if self.n_count < MANY_NODES:
+            self._move_nodes(self.n_old_count)
         return 0
 
     @cython.final
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def _bucket(self, d: cython.p_int, c: cython.p_int, n: cython.p_int, lo: cython.int, hi: cython.int) -> cython.int:
-        """Where the table is searched first for the elements ``lo <= i < hi`` of three arrays."""
-        h: cython.ulonglong = 84696351
-        i: cython.int
-        for i in range(lo, hi):
-            h = mix(mix(mix(h, d[i]), c[i]), n[i])
-        return cython.cast(cython.int, h & (self.n_table_size - 1))
-
-    @cython.final
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(-1, check=False)
-    def _rehash_nodes(self) -> cython.int:
+    def _move_nodes(self, count: cython.int) -> cython.void:
+        """Enter the next ``count`` nodes of ``n_old``; after the last one it is given back."""
         node: cython.int
         j: cython.int
-        self._clear_nodes(4 * self.n_table_size)
-        for node in range(self.n_count):
-            j = self._bucket(self.el_d, self.el_c, self.el_n, self.n_off[node], self.n_off[node] + self.n_len[node])
-            while self.n_table[j] >= 0:
+        hi: cython.int = min(self.n_moved + count, self.n_old_count)
+        for node in range(self.n_moved, hi):
+            j = cython.cast(cython.int, self._hash(self.el_d, self.el_c, self.el_n, self.n_off[node],
+                                                   self.n_off[node] + self.n_len[node]) & (self.n_table_size - 1))
+            while self.n_table[j] != 0:
                 j = (j + 1) & (self.n_table_size - 1)
-            self.n_table[j] = node
-        return 0
+            self.n_table[j] = node + 1
+        self.n_moved = hi
+        if hi == self.n_old_count:
+            self.n_old = drop_int(self.n_old)
 
     # ---- frames ------------------------------------------------------------------------------------------
 
@@ -633,11 +695,13 @@ class Stacks(Dets):
 # Uncompiled, attributes do not exist until they are set; compiled, stacks.pxd declares them.
 _COUNTERS = """
 max_threads far has_far choices guard_loop guard_det budgets n_generation n_count n_cap n_table_size el_len el_cap
+n_old_size n_old_count n_moved
 it_len it_cap un_len un_cap mn_len mn_cap
 n_hints hint_cap far_cap open_cap
 """.split()
 _POINTERS = """
 registers guards
-n_piece n_off n_len n_row n_exp n_nexp n_mask n_mark n_far n_min n_table el_piece el_d el_c el_n it_piece it_d it_c it_n
-un_a un_b mn_node l_far l_open l_open_det i_open i_stop i_left i_hint p_item
+n_piece n_off n_len n_row n_exp n_nexp n_mask n_mark n_far n_min n_table n_old
+el_piece el_d el_c el_n it_piece it_d it_c it_n un_a un_b mn_node
+l_far l_open l_open_det i_open i_stop i_left i_hint p_item
 """.split()

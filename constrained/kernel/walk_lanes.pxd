@@ -22,6 +22,7 @@ cdef class WalkLanes:
     cdef void begin(self) noexcept nogil
     cdef void forget(self) noexcept nogil
     cdef int room(self) except -1 nogil
+    cdef int _grow_kind(self) except -1 nogil
     cdef int learn(self, int row) noexcept nogil
     cdef int run(self, int* run_x, int* run_row, int n_runs, bint hook) except -1 nogil
     cdef int _finish_lane(self, int n, int hi, int* path, unsigned char* stood) except -1 nogil

@@ -20,18 +20,19 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.automaton import Automaton
-    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, out_of_memory, wider, zeroed_ints
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.libc.stdlib import free, realloc
-    from cython.cimports.libc.string import memset
+    from cython.cimports.libc.string import memcpy, memset
 else:
     from constrained.kernel.automaton import Automaton
-    from constrained.kernel.memory import drop_int, grow_int, out_of_memory
+    from constrained.kernel.memory import drop_int, grow_int, out_of_memory, wider, zeroed_ints
     from constrained.kernel.token_trie import TokenTrie
 
 import sys
 
 HOLE = cython.declare(cython.int, 2)
+FEW_ROWS = cython.declare(cython.int, 1 << 16)
 LITTLE = cython.declare(cython.bint, sys.byteorder == "little")
 
 
@@ -85,21 +86,41 @@ class WalkLanes:
     @cython.exceptval(check=False)
     def forget(self) -> cython.void:
         """A new epoch: rows have other numbers."""
-        if self.kind:
+        if self.kind and self.kind_cap <= FEW_ROWS:
             _clear(self.kind, 0, self.kind_cap)
+        else:
+            if cython.compiled:
+                free(self.kind)
+                self.kind = cython.NULL
+            else:
+                self.kind = None
+            self.kind_cap = 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def room(self) -> cython.int:
         """Room in ``kind`` for all rows there are."""
-        i: cython.int = self.kind_cap
-        if i < self.a.rows_len:
-            self.kind_cap = 2 * self.a.rows_len
-            self.kind = _grow_bytes(self.kind, self.kind_cap)
-            if not self.kind:
-                out_of_memory()
-            _clear(self.kind, i, self.kind_cap)
+        return self._grow_kind() if self.kind_cap < self.a.rows_len else 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _grow_kind(self) -> cython.int:
+        cap: cython.int = (wider(self.a.rows_len, 1) + 3) & -4
+        kind: cython.p_uchar = _zeroed_bytes(cap)
+        i: cython.int
+        if not kind:
+            out_of_memory()
+        if cython.compiled:
+            if self.kind:
+                memcpy(kind, self.kind, self.kind_cap)
+            free(self.kind)
+        else:
+            for i in range(self.kind_cap):
+                kind[i] = self.kind[i]
+        self.kind = kind
+        self.kind_cap = cap
         return 0
 
     @cython.cfunc
@@ -326,6 +347,17 @@ def _clear(flags: cython.p_uchar, lo: cython.int, hi: cython.int) -> cython.void
     else:
         for i in range(lo, hi):
             flags[i] = 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _zeroed_bytes(count: cython.int) -> cython.p_uchar:
+    """``count`` bytes, a multiple of four, all of them 0. NULL when memory is out."""
+    if cython.compiled:
+        return cython.cast(cython.p_uchar, zeroed_ints(count // 4))
+    else:
+        return [0] * count
 
 
 @cython.cfunc

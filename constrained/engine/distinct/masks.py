@@ -6,7 +6,8 @@ Idea
     a second item or write a name again. What is tried on the way is taken back from the reader's tables.
 
 Data
-    What a mask loses is kept as the words of relaxed's mask that change and the bits kept of them.
+    What a mask loses is kept as the words of relaxed's mask that change and the bits kept of them. ``tried``: of a
+    state of relaxed the tokens of each kind that its mask allows, for most masks of a text are those of a few states.
 
 Cost: 10-100 us inside such an array; with a ghost it may be a walk over the vocabulary.
 """
@@ -28,6 +29,12 @@ __all__ = ["Mask", "Masks", "Words"]
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 _NO_WORDS: Words = np.zeros(0, dtype=np.uint32)
 
+FEW = 48
+"""Tokens that are taken off one by one."""
+
+KEPT = 4_000
+"""States of relaxed of which is remembered what has to be tried."""
+
 Mask = tuple[int, int, Words, Words]
 """relaxed's state, how many tokens are allowed, which words of relaxed's mask change, the bits kept of them."""
 
@@ -44,6 +51,7 @@ class Masks:
         self.texts = texts
         self.named = named
         self.walker = ValueWalk(steps, texts.closing, texts.behind_blanks)
+        self.tried: dict[tuple[int, int], list[tuple[int, bytes, bool]]] = {}
 
     def find(self, row: int, pairs: Pairs, bits: Any, index: int) -> Mask:
         """The mask of a state of relaxed and pairs; that of relaxed is left in row ``index`` of ``bits`` (int32)."""
@@ -51,24 +59,24 @@ class Masks:
         count = self.relaxed.fill(row, bits, index)
         allowed = bits[index].view(np.uint32)
         watched = any(reader for reader, _ in pairs) or len(self.texts.second_behind_bracket.words)
-        dead = self._dead(allowed, pairs) if watched else []
+        dead = self._dead(row, allowed, pairs) if watched else []
         if self.relaxed.complete(row) and not self.ends.complete(pairs):
             dead += [i for i in self.texts.info.stop_token_ids if not self.relaxed.next(row, i)]
         if not dead:
             return row, count, _NO_WORDS, _NO_WORDS
-        banned = allowed & self.texts.row(dead)
-        places = banned.nonzero()[0]
-        gone = banned[places]
-        return row, count - int(np.unpackbits(gone.view(np.uint8)).sum()), places.astype(np.uint32), ~gone
+        lost, places, gone = _lost(allowed, dead)
+        return row, count - lost, places, ~gone
 
-    def _dead(self, allowed: Words, pairs: Pairs) -> list[int]:
-        """Tokens that no pair survives, of those allowed and perhaps of others."""
+    def _dead(self, row: int, allowed: Words, pairs: Pairs) -> list[int]:
+        """Tokens that no pair survives, of those allowed in a state of relaxed and perhaps of others."""
         marked = self.reader.mark()
         dead: list[int] = []
+        alone = len(pairs) == 1 and pairs[0][0] > 0
         try:
             for doubtful in self._doubtful(pairs):
-                for i in doubtful.among(allowed):
-                    if not self._survives(pairs, i):
+                for i, data, opens in self._to_try(row, allowed, doubtful):
+                    if not (self.walker.survives(*pairs[0], data) if alone and not opens
+                            else self.steps.feed(pairs, data)) and not self._survives_as_named(pairs, i):
                         dead.append(i)
                     self.reader.undo(marked)
             nodes = None
@@ -96,15 +104,40 @@ class Masks:
             found.append(texts.member)
         return found
 
-    def _survives(self, pairs: Pairs, token: int) -> bool:
-        data = self.texts.info.token_bytes(token)
-        if len(pairs) == 1 and pairs[0][0] > 0 and b"[" not in data and b"{" not in data:
-            alive = self.walker.survives(*pairs[0], data)
-        else:
-            alive = bool(self.steps.feed(pairs, data))
-        return alive or (token in self.named and bool(self.by_name(pairs, token)))
+    def _to_try(self, row: int, allowed: Words, doubtful: TokenRow) -> list[tuple[int, bytes, bool]]:
+        """The tokens of ``doubtful`` that are allowed in a state of relaxed, as ``TokenRow.texts`` has them."""
+        found = self.tried.get((row, id(doubtful)))
+        if found is None:
+            if len(self.tried) >= KEPT:
+                self.tried.clear()
+            found = [(i, *doubtful.texts[i]) for i in doubtful.among(allowed)]
+            self.tried[row, id(doubtful)] = found
+        return found
+
+    def _survives_as_named(self, pairs: Pairs, token: int) -> bool:
+        return token in self.named and bool(self.by_name(pairs, token))
 
     def by_name(self, pairs: Pairs, token: int) -> Pairs:
         """The pairs behind a token that the grammar names, read as such."""
         name = self.named[token]
         return in_order({reader: after for reader, state in pairs if (after := self.exact.next(state, name))})
+
+
+def _lost(allowed: Words, dead: list[int]) -> tuple[int, Words, Words]:
+    """How many of the tokens ``dead`` a mask allows, the words that they are in, in order, and their bits there."""
+    if len(dead) <= FEW:
+        bits: dict[int, int] = {}
+        for i in dead:
+            if allowed.item(i >> 5) >> (i & 31) & 1:
+                bits[i >> 5] = bits.get(i >> 5, 0) | 1 << (i & 31)
+        places = sorted(bits)
+        words = [bits[place] for place in places]
+        return (sum(word.bit_count() for word in words), np.array(places, dtype=np.uint32),
+                np.array(words, dtype=np.uint32))
+    ids = np.array(dead)
+    ids = np.unique(ids[(allowed[ids >> 5] >> (ids & 31).astype(np.uint32) & 1).nonzero()])
+    if not len(ids):
+        return 0, _NO_WORDS, _NO_WORDS
+    found, first = np.unique(ids >> 5, return_index=True)
+    gone = np.bitwise_or.reduceat(np.uint32(1) << (ids & 31).astype(np.uint32), first)
+    return len(ids), found.astype(np.uint32), gone

@@ -34,9 +34,13 @@ Words = np.ndarray[Any, np.dtype[np.uint32]]
 
 
 class TokenRow:
-    """A few tokens; ``words`` and ``bits``: the words of a mask that they are in, and their bits there."""
+    """A few tokens; ``words`` and ``bits``: the words of a mask that they are in, and their bits there.
 
-    def __init__(self, ids: list[int]) -> None:
+    ``texts``: of each its bytes, and whether a bracket opens among them.
+    """
+
+    def __init__(self, ids: list[int], info: TokenizerInfo) -> None:
+        self.texts = {i: (data, b"[" in data or b"{" in data) for i in ids for data in [info.token_bytes(i)]}
         bits: dict[int, int] = {}
         for i in sorted(ids):
             bits[i >> 5] = bits.get(i >> 5, 0) | 1 << (i & 31)
@@ -57,7 +61,7 @@ class TokenRow:
 
 
 class VocabularyTexts:
-    """What the masks of one vocabulary need; ``row`` makes rows that have a bit for each token id, as masks do.
+    """What the masks of one vocabulary need.
 
     Attributes:
         trie: their trie.
@@ -80,22 +84,18 @@ class VocabularyTexts:
         after = _behind_blanks(text, commas, offsets[homes + 1])
         homes, after = homes[after >= 0], after[after >= 0]
         second = _distinct(homes[_IS_VALUE[text[after]]])
-        self.second = TokenRow(second)
-        self.second_behind_quote = TokenRow([i for i in second if _SECOND_BEHIND_QUOTE.search(info.token_bytes(i))])
-        self.second_behind_bracket = TokenRow([i for i in second if _SECOND_BEHIND_BRACKET.search(info.token_bytes(i))])
+        behind_quote = [i for i in second if _SECOND_BEHIND_QUOTE.search(info.token_bytes(i))]
+        behind_bracket = [i for i in second if _SECOND_BEHIND_BRACKET.search(info.token_bytes(i))]
+        self.second = TokenRow(second, info)
+        self.second_behind_quote = TokenRow(behind_quote, info)
+        self.second_behind_bracket = TokenRow(behind_bracket, info)
         colons = (text == ord(":")).nonzero()[0]
         colons = colons[_MAY_END_NAME[text[colons - 1]]]
         colons = colons[[_ends_name(info.token_data, colon) for colon in colons.tolist()]]
         homes = np.searchsorted(offsets, colons, side="right") - 1
-        self.member = TokenRow([i for i in _distinct(homes) if _MEMBER.search(info.token_bytes(i))])
+        self.member = TokenRow([i for i in _distinct(homes) if _MEMBER.search(info.token_bytes(i))], info)
         self.behind_blanks = blank_runs(trie)
         self.closing = Closing(trie)
-
-    def row(self, ids: Any) -> Words:
-        """The bits of ``ids``."""
-        bits = np.zeros(self.words * 32, dtype=np.uint8)
-        bits[ids] = 1
-        return np.packbits(bits, bitorder="little").view(np.uint32)
 
 
 def _behind_blanks(text: np.ndarray[Any, np.dtype[np.uint8]], places: Places, ends: Places) -> Places:

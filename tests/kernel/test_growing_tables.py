@@ -1,0 +1,57 @@
+"""Tables that grow while a text is read: what was found before is found again, also in the middle of a move."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import constrained as cd
+from constrained.kernel import is_compiled
+from constrained.kernel.memo import Memo
+from constrained.vocabulary import TokenizerInfo
+
+INFO = TokenizerInfo.from_bytes([bytes([value]) for value in range(256)] + [b""], special_token_ids=[256],
+                                stop_token_ids=[256])
+
+
+@pytest.mark.skipif(is_compiled(), reason="compiled, only other kernels can ask a memo")
+def test_a_memo_knows_what_was_put_while_it_moves() -> None:
+    memo: Any = Memo()
+    memo.clear()
+    rng = random.Random(0)
+    known: dict[tuple[int, int, int], int] = {}
+    for value in range(20_000):
+        key = rng.randrange(1, 40), rng.randrange(1 << 20), rng.randrange(1 << 20)
+        if key in known:
+            continue
+        assert memo.get(*key) == -2
+        memo.put(*key, value)
+        known[key] = value
+        assert memo.get(*key) == value
+        if value % 500 == 0:
+            assert all(memo.get(*one) == found for one, found in known.items())
+    assert all(memo.get(*one) == found for one, found in known.items())
+    memo.clear()
+    assert all(memo.get(*one) == -2 for one in list(known)[:100])
+
+
+def test_states_are_the_same_ones_while_their_table_moves() -> None:
+    rng = random.Random(0)
+    text = "".join(rng.choices("abcdefgh", k=9_000))
+    automaton: Any = cd.GrammarCompiler(INFO, cache_limit_bytes=0).compile_regex(text).automaton
+    handle = automaton.start()
+    met = [handle]
+    for letter in text:
+        handle = automaton.advance(handle, letter.encode())
+        met.append(handle)
+        if len(met) % 7 == 0:
+            old = met[rng.randrange(len(met))]
+            for one in (handle, old):  # put together anew, and found among those that moved or did not yet
+                packed = automaton.packed(one)
+                assert packed is not None
+                assert automaton.unpacked(packed) == one
+    assert automaton.complete(handle)
+    assert len(set(met)) == len(text) + 1
+    assert automaton.counts()[1] > 9_000
