@@ -194,7 +194,7 @@ class Ends:
         Distances know nothing of what was seen. Where that bars the nearest end the next one may be far; a search by
         distances first tries whatever can be written in other ways, as 1.0 and 1.00, but a step that leads away from an
         end leads towards another, and no living state is without one. What has no way on is taken back. A place of the
-        automata counts as farther each time that it is met, so that new items that bring no end are not written for ever.
+        automata counts as farther each time it is met, so that new items that bring no end are not written for ever.
         """
         met = {start}
         visits: dict[tuple[int, ...], int] = {}

@@ -12,7 +12,7 @@ from constrained.frontends.python_types.languages import strings
 from constrained.frontends.python_types.members import has_default
 from constrained.frontends.python_types.task import Core, Handler, Task, Translator
 
-__all__ = ["HANDLERS"]
+__all__ = ["HANDLERS", "require_counted"]
 
 _ANY: Core = {"type": "any"}
 
@@ -48,12 +48,24 @@ def _set(translator: Translator, task: Task) -> None:
     least = task.schema.get("min_length") or 0
     if least > 1:
         task.target["uniqueItems"] = True
-        # what JSON tells apart and Python does not, or the other way round, cannot be counted
         kinds = translator.kinds(task.schema.get("items_schema") or _ANY)
-        if not (kinds <= {"str", "int", "date", "none"} or kinds <= {"literal", "enum", "0 or 1", "none"}
-                or kinds <= {"literal", "enum", "bool", "none"}):
+        if not _counted(kinds):
             raise NotEnforced(f"at least {least} different items of {' or '.join(sorted(kinds))}",
                               "use a list, or a set of str, of int or of a Literal")
+
+
+def _counted(kinds: set[str]) -> bool:
+    """Whether values that are written in different ways are different ones in Python, too, and the other way round."""
+    return (kinds <= {"str", "int", "date", "none"} or kinds <= {"literal", "enum", "0 or 1", "none"}
+            or kinds <= {"literal", "enum", "bool", "none"})
+
+
+def require_counted(translator: Translator, schema: Core, least: int) -> None:
+    """Refuse a least number of keys where two names may be one key (``1`` and ``1.0``)."""
+    kinds = translator.kinds(schema.get("keys_schema") or _ANY)
+    if least > 1 and not (_counted(kinds) or kinds in ({"any"}, {"bool"})):
+        raise NotEnforced(f"at least {least} different keys of {' or '.join(sorted(kinds))}",
+                          "use keys of str, of int or of a Literal")
 
 
 def _tuple(translator: Translator, task: Task) -> None:
@@ -101,6 +113,7 @@ def _dict(translator: Translator, task: Task) -> None:
     schema, target = task.schema, task.target
     target.setdefault("type", "object")
     _lengths(task, "Properties")
+    require_counted(translator, schema, schema.get("min_length") or 0)
     values = schema.get("values_schema") or _ANY
     child: Any = True if values == _ANY else translator.push(task.child(values, Given(), "additionalProperties"))
     shapes = key_shapes(schema.get("keys_schema") or _ANY, task.config, translator.definitions, translator.limits,

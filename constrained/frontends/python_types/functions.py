@@ -18,6 +18,7 @@ __all__ = ["Called", "called"]
 _HARMLESS = frozenset((
     "path_validator", "SecretStr", "SecretBytes", "defaultdict_validator", "sequence_validator", "ordered_dict_typed",
     "dict_validator", "deque_validator", "counter_validator", "mapping_like_validator", "SecretField._validate",
+    "GenerateSchema._literal_schema.<locals>.<lambda>",  # with use_enum_values: the value of a member of a Literal
 ))
 _HOST_VALIDATORS = {
     f"ip_{version}_{kind}_validator": f"IP{version}{kind.capitalize()}"
@@ -69,7 +70,7 @@ def called(schema: Mapping[str, Any]) -> Called:
     module = getattr(function, "__module__", "") or ""
     if module.split(".")[0] not in ("pydantic", "pydantic_core", "ipaddress"):
         return Called("user", qualified)
-    if name in _HARMLESS:
+    if name in _HARMLESS or qualified in _HARMLESS:
         return Called("harmless", name)
     host = _HOST_VALIDATORS.get(name, qualified.removesuffix("._validate"))
     if host in HOSTS:

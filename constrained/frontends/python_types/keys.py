@@ -75,7 +75,7 @@ def _shapes(kind: str, schema: Mapping[str, Any], config: Mapping[str, Any], lim
     if kind in ("literal", "enum"):
         return [StringShape.of_values(key_texts(schema))]
     if kind == "int":
-        return _of_numbers(integer_shape(schema), limits, cap)
+        return _of_integers(integer_shape(schema), limits, cap)
     if kind == "float":
         return _of_numbers(float_shape(schema, finite=schema.get("allow_inf_nan") is False), limits, cap)
     if kind == "decimal":
@@ -93,6 +93,16 @@ def _shapes(kind: str, schema: Mapping[str, Any], config: Mapping[str, Any], lim
     if kind == "fraction":
         return decimals.fraction_shapes(cap)
     raise NotEnforced(f"keys of the type {kind}", "use str keys")
+
+
+def _of_integers(shape: NumberShape | None, limits: Limits, cap: int) -> list[StringShape]:
+    """The same without "-0", so that no two names are one key."""
+    if shape is None:
+        return []
+    found = [StringShape.of_values(["0"])] if shape.contains(0) else []
+    for part in (NumberShape.of_bounds(1), NumberShape.of_bounds(None, -1)):
+        found += _of_numbers(shape.intersect(part), limits, cap)
+    return found
 
 
 def _of_numbers(shape: NumberShape | None, limits: Limits, cap: int) -> list[StringShape]:

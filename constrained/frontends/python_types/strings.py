@@ -47,9 +47,9 @@ def string_shapes(schema: Mapping[str, Any], config: Mapping[str, Any], limits: 
     if setting("strip_whitespace"):
         languages.append(_stripped(least, most))
         least, most = 0, None
-    for name in ("to_lower", "to_upper"):
-        if setting(name):
-            languages.append(_unchanged(name))
+    change = "to_lower" if setting("to_lower") else "to_upper"  # of both the core does the first
+    if setting(change):
+        languages.append(_unchanged(change))
     if setting("ascii_only"):
         languages.append(language("ascii", r"[\x00-\x7f]*"))
     pattern = schema.get("pattern")

@@ -152,6 +152,17 @@ class Translator:
     def kinds(self, schema: Core) -> set[str]:
         """The types of the core schemas that a value may come from; also ``bool`` and ``0 or 1`` if one lists these."""
         found: set[str] = set()
+        for one in self.sources(schema):
+            found.add(one["type"])
+            if one["type"] in ("literal", "enum"):
+                values = finite_values(one)[0]
+                found.update("bool" if isinstance(value, bool) else "0 or 1" for value in values
+                             if value in (0, 1))  # which Python takes for each other
+        return found
+
+    def sources(self, schema: Core) -> list[Core]:
+        """The core schemas that a value may come from: unions, references and wrappers are followed."""
+        found: list[Core] = []
         seen: set[str] = set()
         stack = [schema]
         while stack:
@@ -162,7 +173,7 @@ class Translator:
                 listed = choices.values() if isinstance(choices, dict) else choices
                 stack += [choice[0] if isinstance(choice, tuple) else choice for choice in listed]
             elif kind == "nullable":
-                found.add("none")
+                found.append({"type": "none"})
                 stack.append(one["schema"])
             elif kind == "definition-ref":
                 if one["schema_ref"] not in seen and one["schema_ref"] in self.definitions:
@@ -173,11 +184,7 @@ class Translator:
             elif kind in ("default", "definitions") or (kind == "function-after" and called(one).kind == "constraint"):
                 stack.append(one["schema"])
             else:
-                found.add(kind)
-                if kind in ("literal", "enum"):
-                    values = finite_values(one)[0]
-                    found.update("bool" if isinstance(value, bool) else "0 or 1" for value in values
-                                 if value in (0, 1))  # which Python takes for each other
+                found.append(one)
         return found
 
 

@@ -10,6 +10,7 @@ from constrained.frontends.json_schema.given import Given
 from constrained.frontends.json_schema.numbers import NumberShape
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.strings import StringShape
+from constrained.frontends.python_types.containers import require_counted
 from constrained.frontends.python_types.decimals import fraction_shapes
 from constrained.frontends.python_types.functions import Called, called
 from constrained.frontends.python_types.hosts import host_shape
@@ -121,6 +122,9 @@ def _function(translator: Translator, task: Task) -> None:
     elif found.kind == "bytesize":
         translator.leaf(task, {"type": "integer", "minimum": 0}, numbers([NumberShape.of_bounds(0, integer=True)]))
     elif found.kind == "base64":
+        if task.config.get("val_json_bytes", "utf8") != "utf8":
+            raise NotEnforced(f"{found.name} inside of val_json_bytes={task.config['val_json_bytes']!r}",
+                              "leave val_json_bytes out, or use bytes")
         pattern = FORMATS["byte"] if found.name == "Base64Encoder" else FORMATS["byte"].replace("+/", "_-")
         translator.leaf(task, {"type": "string", "contentEncoding": "base64"},
                         strings([StringShape(languages=(language(found.name, pattern),))]))
@@ -136,6 +140,9 @@ def _constraint(translator: Translator, task: Task, found: Called) -> None:
     kinds = translator.kinds(schema)
     if found.name in ("min_length", "max_length") and kinds <= {"str", "list", "tuple", "dict", "deque"}:
         word = found.name[:3]
+        for one in translator.sources(schema):
+            if one["type"] == "dict" and word == "min":
+                require_counted(translator, one, found.value)
         said = Given({f"{word}{of}": found.value for of in ("Length", "Items", "Properties")})
     elif kinds <= {"int", "float"} and (found.name != "multiple_of" or kinds == {"int"}):
         shape = float_shape({found.name: found.value}, finite=False)

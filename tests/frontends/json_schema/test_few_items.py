@@ -88,7 +88,8 @@ def test_kinds_that_were_refused(schema: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("begun", "end"), [
-    ('[2,"b', '",1,"a"]'), ('[2,"ab', '",1,"a"]'), ('["b",1,"!', '","a"]'), ('[[],1', ',"a"]'), ('[{"b', '":0},1,"a"]')])
+    ('[2,"b', '",1,"a"]'), ('[2,"ab', '",1,"a"]'), ('["b",1,"!', '","a"]'), ('[[],1', ',"a"]'),
+    ('[{"b', '":0},1,"a"]')])
 def test_an_end_that_has_to_choose_its_items_is_found_soon(begun: str, end: str) -> None:
     """Other items are nearer to the end of an item, and none of them to that of the array."""
     grammar = byte_compiler().compile_json_schema({

@@ -125,6 +125,12 @@ class SomeLetters(BaseModel):
     a: int = 1
 
 
+class PlainValues(BaseModel):
+    model_config = ConfigDict(use_enum_values=True)
+    t: Literal[Letter.Y]
+    u: str = ""
+
+
 class LastLetter(BaseModel):
     t: Literal[Letter.Z]
 
@@ -293,6 +299,11 @@ TABLE: list[tuple[Any, list[str], list[str], list[Any]]] = [
     (ClosedPath, ["{}", '{"c": {"d": 1}}'], ['{"c": {}}', '{"c": 1}', '{"x": 1}'], []),
     (Settings, ['{"a": "é"}'], ['{"a": ""}', '{"a": "A"}', '{"a": " a"}', '{"a": "abcdef"}'], [Settings(a="x ")]),
     (Strict, ["{}"], ['{"a": 1.0}'], []),
+    (PlainValues, ['{"t": "y"}', '{"t": "y", "u": "a"}'], ["{}", '{"t": "x"}'], [PlainValues(t=Letter.Y)]),
+    (Annotated[dict[int, int], Field(min_length=2)], ['{"0": 1, "-1": 1}', '{"10": 0, "1": 0}'],
+     ['{"0": 1, "-0": 1}', '{"1": 1}'], [{0: 1, -20: 2}]),
+    (Annotated[dict[Annotated[int, Field(le=4, multiple_of=2)], int], Field(min_length=2)], ['{"0": 1, "4": 1}'],
+     ['{"-0": 1, "0": 1}', '{"0": 1, "6": 1}'], [{0: 1, -20: 2}]),
 ]
 
 

@@ -10,6 +10,7 @@ import enum
 import ipaddress
 import pathlib
 import re
+import uuid
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -76,6 +77,10 @@ REFUSED: list[tuple[Any, str, str]] = [
     (Annotated[Union[int, float], Field(multiple_of=2)], "multiple_of", ""),
     (Annotated[set[float], Field(min_length=2)], "different items", ""),
     (Annotated[frozenset[Literal["a", 1, True]], Field(min_length=2)], "different items", ""),
+    (Annotated[dict[float, int], Field(min_length=2)], "different keys of float", ""),
+    (Annotated[Optional[dict[uuid.UUID, int]], Field(min_length=2)], "different keys of uuid", "/anyOf/0"),
+    (pydantic.create_model("Hex", __config__=pydantic.ConfigDict(val_json_bytes="hex"), a=(pydantic.Base64Bytes, ...)),
+     "inside of val_json_bytes", "/properties/a"),
     (Annotated[Fraction, Field(gt=0)], "fraction|gt on", ""),
     (Annotated[str, Field(pattern=r"^[a-z&&[^b]]$")], "operator on classes", ""),
     (Annotated[str, Field(pattern=re.compile(r"(a)\1"))], "back-reference", ""),

@@ -181,6 +181,7 @@ CONSTRAINTS: list[tuple[dict[str, Any], list[str], list[str]]] = [
     ({"strip_whitespace": True, "max_length": 3, "pattern": "^[a-z ]+$"}, ["a b", "abc"], ["", " ab", "abcd", "A"]),
     ({"to_lower": True}, ["a1", "ß"], ["A", "É"]),
     ({"to_upper": True}, ["A1", "É"], ["a", "ß"]),
+    ({"to_lower": True, "to_upper": True}, ["a1"], ["A"]),
     ({"pattern": "^a$"}, ["a"], ["a\n", "ba"]),
     ({"pattern": re.compile("a$", re.I)}, ["bA", "A\n"], ["ab"]),
     ({"pattern": r"^\d\s$"}, ["1 ", "١\u2003"], ["1\x1c", "a "]),
