@@ -45,7 +45,7 @@ cdef class Writer(Places):
     cdef object body(self, dict schema, str pointer)
     cdef object own_array(self, dict schema, int types, str base, object keyword, object name)
     cdef object array(self, dict schema, str pointer)
-    cdef object object(self, dict schema, str pointer)
+    cdef object object(self, dict schema, str pointer, int bits)
     cdef int declared(self, dict names, object needed, str pointer, list members, list standing, bint careful) except -1
     cdef object value_if_any(self, object schema, str pointer, object name)
     cdef list undeclared(self, object names, frozenset needed, object rest, list members, list standing)

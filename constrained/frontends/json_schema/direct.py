@@ -401,7 +401,7 @@ class Writer(Places):
             options.append(self.any_object())
         for schema, pointer in union.objects:
             self.comparing = len(union.objects) > 1
-            member = self.object(schema, pointer)
+            member = self.object(schema, pointer, bits_of(schema))
             if not self.comparing:
                 options.append(member)
                 continue
@@ -466,7 +466,7 @@ class Writer(Places):
         members: object = None
         items: object = None
         if types & OBJECT:
-            members = self.object(schema, pointer) if bits & INSIDE else self.any_object()
+            members = self.object(schema, pointer, bits) if bits & INSIDE else self.any_object()
         if types & ARRAY:
             items = self.array(schema, pointer) if bits & ITEMS else self.any_array()
         return self.beside(types, members, items)
@@ -518,7 +518,7 @@ class Writer(Places):
         return self.items_of(item, least, most)
 
     @cython.cfunc
-    def object(self, schema: dict, pointer: str):
+    def object(self, schema: dict, pointer: str, bits: cython.int):
         needed: frozenset = None
         members: list = []
         standing: list = []
@@ -546,12 +546,14 @@ class Writer(Places):
         if self.comparing:  # alternatives must not be equal
             said = "any" if rest is not None and rest is self.anything else "" if rest is None else mark(rest)
             self.shape = (tuple([mark(member) for member in members]), tuple(standing), said, others is not self)
-        if "patternProperties" in schema and schema["patternProperties"]:
+        if bits & PATTERNS and schema["patternProperties"]:
             free = None if others is self and self.strict else self.patterned(
                 schema["patternProperties"], declared or (), rest, pointer)
         else:
             free = None if rest is None else self.free_member(declared, rest)
-        return self.members_of(members, standing, free, schema.get("minProperties", 0), schema.get("maxProperties"))
+        if bits & COUNTS:
+            return self.members_of(members, standing, free, schema.get("minProperties", 0), schema.get("maxProperties"))
+        return self.members_of(members, standing, free, 0, None)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)

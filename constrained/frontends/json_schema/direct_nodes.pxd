@@ -15,6 +15,7 @@ cdef object mark(object thing)
 cdef int needs_no_escapes(str text) except -1
 cdef object plain_literal(str text)
 cdef object key_literal(str name)
+cdef int is_above(bytes one, bytes other) except -1
 cdef object key_texts(frozenset out)
 cdef Py_ssize_t _longest_run(list standing, Py_ssize_t members) noexcept
 cdef str place_of(str base, object keyword, object name)

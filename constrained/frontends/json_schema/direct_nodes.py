@@ -30,7 +30,7 @@ if cython.compiled:
     from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
     from cython.cimports.cpython.long import PyLong_FromVoidPtr
     from cython.cimports.cpython.unicode import PyUnicode_DATA
-    from cython.cimports.libc.string import memcpy
+    from cython.cimports.libc.string import memcmp, memcpy
 else:
     from constrained.grammar.keys import KeyDfa
     from constrained.kernel.nodes import ByteDfa, Choice, Literal, Reference, Repeat, Sequence, Unordered
@@ -123,6 +123,18 @@ def key_literal(name: str):
 
 
 @cython.cfunc
+@cython.inline
+@cython.exceptval(-1, check=False)
+def is_above(one: bytes, other: bytes) -> cython.int:
+    """``one > other``."""
+    if cython.compiled:
+        order: cython.int = memcmp(
+            cython.cast(cython.p_char, one), cython.cast(cython.p_char, other), min(len(one), len(other)))
+        return order > 0 or (order == 0 and len(one) > len(other))
+    return one > other
+
+
+@cython.cfunc
 def key_texts(out: frozenset):
     """Any string but ``out``."""
     keys: list = []
@@ -133,11 +145,14 @@ def key_texts(out: frozenset):
             if not "".join(out).isascii():
                 out = frozenset(map(joined_surrogates, out))
             return sequence((QUOTE, other_keys(out)))
-        key: bytes = name.encode("ascii")
+        if cython.compiled:
+            key: bytes = PyBytes_FromStringAndSize(cython.cast(cython.p_char, PyUnicode_DATA(name)), len(name))
+        else:
+            key = name.encode("ascii")
         keys.append(key)
         i = len(keys) - 1
         if i < FEW_KEYS:  # the sort of the language is much code for a few
-            while i > 0 and cython.cast(bytes, keys[i - 1]) > key:
+            while i > 0 and is_above(cython.cast(bytes, keys[i - 1]), key):
                 keys[i] = keys[i - 1]
                 i -= 1
             keys[i] = key

@@ -1,15 +1,16 @@
 cimport cython
 
-from constrained.kernel.memory cimport empty_pointers, grow_int
+from constrained.kernel.memory cimport grow_long
 
 cdef int PLACES
-cdef void** _objects
-cdef int* _about
+cdef long long ADDRESS
+cdef long long* _entries
 cdef list _NAMES
-cdef Py_ssize_t _place_of(void* name) noexcept
+cdef Py_ssize_t _place_of(long long name) noexcept
 cdef object _find_names()
 cdef Py_ssize_t known_place(object key) noexcept
 cdef int about(object key) except -1
+cdef int _type_bit(object name) except -1
 cdef int OBJECT, ARRAY, STRING, NUMBER, INTEGER, BOOLEAN, NULL, EVERY
 cdef int TYPE, SCALAR, MEMBERS, ITEMS, REFERS, RARE, VALUES, PATTERNS, COUNTS, INSIDE
 cdef int MOST_VALUES, FEW_OBJECTS

@@ -19,7 +19,9 @@ except ImportError:
 from constrained.frontends.json_schema.direct_text import known_names
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.memory import empty_pointers, grow_int
+    from cython.cimports.constrained.kernel.memory import grow_long
+    from cython.cimports.cpython.dict import PyDict_Next
+    from cython.cimports.cpython.object import PyObject
 
 OBJECT = cython.declare(cython.int, 1)
 ARRAY = cython.declare(cython.int, 2)
@@ -58,11 +60,12 @@ _KEYWORDS: dict = {
 }
 """What keywords are about; all others say nothing of values."""
 
-PLACES = cython.declare(cython.int, 512)
-"""Of ``_objects``: the names that texts are read with, by their address, and in ``_about`` what they are about."""
+PLACES = cython.declare(cython.int, 128)
+"""Of ``_entries``: the names that texts are read with, by their address, which is less than 48 bits; above it, in nine
+bits, what they are about, and in seven which type they are the name of. So a name is in one line of memory."""
+ADDRESS = cython.declare(cython.longlong, 0xFFFF_FFFF_FFFF)
 if cython.compiled:
-    _objects = empty_pointers(PLACES)
-    _about = grow_int(cython.NULL, PLACES)
+    _entries = grow_long(cython.NULL, PLACES)
 
 MOST_VALUES = cython.declare(cython.int, 64)
 """A mixed ``enum`` of more is not kept from one document to the next."""
@@ -84,21 +87,27 @@ class NoValue(NotPlain):
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def _place_of(name: cython.p_void) -> cython.Py_ssize_t:
-    """Where a name is in ``_objects``, or would be."""
-    place: cython.Py_ssize_t = (cython.cast(cython.Py_ssize_t, name) >> 4) & (PLACES - 1)
-    while _objects[place] != cython.NULL and _objects[place] != name:
+def _place_of(name: cython.longlong) -> cython.Py_ssize_t:
+    """Where a name's address is in ``_entries``, or would be."""
+    place: cython.Py_ssize_t = (name >> 4) & (PLACES - 1)
+    while _entries[place] != 0 and (_entries[place] ^ name) & ADDRESS != 0:
         place = (place + 1) & (PLACES - 1)
     return place
 
 
 @cython.cfunc
 def _find_names():
-    """Fill ``_objects`` and ``_about``."""
+    """Fill ``_entries``."""
+    place: cython.Py_ssize_t
+    address: cython.longlong
+    for place in range(PLACES):
+        _entries[place] = 0
     for name in _NAMES:  # which holds them
-        place: cython.Py_ssize_t = _place_of(cython.cast(cython.p_void, name))
-        _objects[place] = cython.cast(cython.p_void, name)
-        _about[place] = cython.cast(cython.int, _KEYWORDS.get(name, 0))
+        address = cython.cast(cython.longlong, cython.cast(cython.p_void, name))
+        if address & ~ADDRESS == 0:  # else it is looked for in a dict
+            place = _place_of(address)
+            _entries[place] = address | cython.cast(
+                cython.longlong, _KEYWORDS.get(name, 0) | _TYPES.get(name, 0) << 9) << 48
 
 
 _NAMES: list = known_names()
@@ -109,9 +118,9 @@ if cython.compiled:
 @cython.cfunc
 @cython.exceptval(check=False)
 def known_place(key) -> cython.Py_ssize_t:
-    """Where a name that texts are read with is in ``_objects``; -1: it is none, or another object."""
-    place: cython.Py_ssize_t = _place_of(cython.cast(cython.p_void, key))
-    return place if _objects[place] != cython.NULL else -1
+    """Where a name that texts are read with is in ``_entries``; -1: it is none, or another object."""
+    place: cython.Py_ssize_t = _place_of(cython.cast(cython.longlong, cython.cast(cython.p_void, key)))
+    return place if _entries[place] != 0 else -1
 
 
 @cython.cfunc
@@ -119,11 +128,11 @@ def known_place(key) -> cython.Py_ssize_t:
 @cython.exceptval(-1, check=False)
 def about(key) -> cython.int:
     """What a keyword is about; 0: it says nothing of values."""
-    place: cython.Py_ssize_t
+    entry: cython.longlong
     if cython.compiled:
-        place = _place_of(cython.cast(cython.p_void, key))
-        if _objects[place] != cython.NULL:
-            return _about[place]
+        entry = _entries[_place_of(cython.cast(cython.longlong, cython.cast(cython.p_void, key)))]
+        if entry != 0:
+            return cython.cast(cython.int, entry >> 48 & 0x1FF)
     found = _KEYWORDS.get(key)
     return 0 if found is None else cython.cast(cython.int, found)
 
@@ -131,11 +140,29 @@ def about(key) -> cython.int:
 @cython.cfunc
 @cython.inline
 @cython.exceptval(-1, check=False)
+def _type_bit(name) -> cython.int:
+    """The bit of a type."""
+    entry: cython.longlong
+    if cython.compiled:
+        entry = _entries[_place_of(cython.cast(cython.longlong, cython.cast(cython.p_void, name)))]
+        if entry != 0:
+            return cython.cast(cython.int, entry >> 57 & 0x7F)
+    return cython.cast(cython.int, _TYPES[name])
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
 def bits_of(schema: dict) -> cython.int:
     """What the keywords of a schema are about, together."""
     bits: cython.int = 0
-    for key in schema:
-        bits |= about(key)
+    place: cython.Py_ssize_t = 0
+    if cython.compiled:
+        key: cython.pointer(PyObject) = cython.NULL
+        while PyDict_Next(schema, cython.address(place), cython.address(key), cython.NULL):
+            bits |= about(cython.cast(object, key))
+        return bits
+    for name in schema:
+        bits |= about(name)
     return bits
 
 
@@ -146,11 +173,11 @@ def types_of(schema: dict) -> cython.int:
     bits: cython.int = 0
     said = schema.get("type")
     if type(said) is str:
-        return cython.cast(cython.int, _TYPES[said])
+        return _type_bit(said)
     if said is None:
         return EVERY
     for name in cython.cast(list, said):
-        bits |= cython.cast(cython.int, _TYPES[name])
+        bits |= _type_bit(name)
     return bits
 
 

@@ -73,21 +73,26 @@ cdef extern from * nogil:
         return p[0] == q[0] && p[1] == q[1] && p[size - 1] == q[size - 1];
     }
 
-    static inline int dt_name(const unsigned char *names, const unsigned char *p, Py_ssize_t size, int slot) {
-        for (; names[24 * slot]; slot = (slot + 1) & 255)
-            if (names[24 * slot] == size && dt_same(names + 24 * slot + 1, p, size))
-                return slot;
+    static inline int dt_name(const unsigned char *slots, const unsigned char *names, const unsigned char *p,
+                              Py_ssize_t size, int slot) {
+        int number;
+        for (; (number = slots[slot]); slot = (slot + 1) & 255) {
+            const unsigned char *name = names + 24 * (number - 1);
+            if (name[0] == size && dt_same(name + 1, p, size))
+                return number - 1;
+        }
         return -1;
     }
     """
     Py_ssize_t dt_end(const unsigned char* p, Py_ssize_t at, Py_ssize_t size)
     int dt_look(const unsigned char* p, Py_ssize_t size)
-    int dt_name(const unsigned char* names, const unsigned char* p, Py_ssize_t size, int slot)
+    int dt_name(const unsigned char* slots, const unsigned char* names, const unsigned char* p, Py_ssize_t size, int slot)
 
 cdef int DEEPEST, DEEPEST_NOTES, LONGEST_NAME, SLOTS, ROOM, KIND, WATCH, TYPE_KEY
 cdef Py_ssize_t LONGEST_MET, MOST_MET
 cdef list _known, _TYPED
-cdef bytes _held, _ends
+cdef bytes _numbers, _held, _ends
+cdef unsigned char* _slots
 cdef unsigned char* _names
 cdef unsigned char* _stops
 cdef dict _WATCHED, _KINDS

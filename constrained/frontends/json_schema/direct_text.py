@@ -11,9 +11,11 @@ too, and so are all the objects that say a type and nothing else (``_TYPED``: no
 values are what ``json`` makes of them, floats as decimals. On the way the keys are seen that could give a reference
 another meaning than a pointer from the root (``document``): no second walk.
 
-``_names`` holds the names in slots of ``ROOM`` bytes: how long a name is, its bytes, at ``KIND`` which type it is the
-name of, and at ``WATCH`` what it is watched for; ``_known`` the objects. ``met`` finds other strings of the text, by a
-hash of their ends: the place in ``made`` behind the one where such a string is, 0: there was none.
+``_names`` holds the names in pieces of ``ROOM`` bytes: how long a name is, its bytes, at ``KIND`` which type it is the
+name of, and at ``WATCH`` what it is watched for; ``_known`` the objects. Those that nearly all schemas have come first,
+so that few lines of memory are touched. ``_slots`` has the number of a name, from 1 on, by a hash of its ends. ``met``
+finds other strings of the text by that hash: the place in ``made`` behind the one where such a string is, 0: there was
+none.
 
 Only what is plain is read here. Anything that ``json`` would refuse, or words in a way of its own (a control
 character, an integer of 19 digits, a lone surrogate in the text, more than ``DEEPEST`` levels), is left to it.
@@ -70,12 +72,12 @@ _WATCHED: dict = {
 """Keys that may name something, or that few documents have; notes, values, and what holds things by name."""
 TYPE_KEY = cython.declare(cython.int, 8)
 _KINDS: dict = {"string": 1, "number": 2, "integer": 3, "boolean": 4, "array": 5, "object": 6, "null": 7, "type": 8}
-_NAMES = [
-    *_WATCHED, *(
-        "type required items additionalProperties format pattern minimum maximum minLength maxLength minItems maxItems "
-        "uniqueItems anyOf oneOf allOf not $schema examples exclusiveMinimum exclusiveMaximum multipleOf minProperties "
-        "maxProperties propertyNames if then else contains additionalItems prefixItems string number integer boolean "
-        "array object null").split()]
+_NAMES = list(dict.fromkeys([
+    *("type string properties description required object $ref items array integer boolean number title enum "
+      "additionalProperties format $schema definitions null default anyOf oneOf allOf pattern minimum maximum "
+      "minLength maxLength minItems maxItems uniqueItems not examples exclusiveMinimum exclusiveMaximum multipleOf "
+      "minProperties maxProperties propertyNames if then else contains additionalItems prefixItems").split(), *_WATCHED]))
+"""What nearly all schemas have first."""
 
 
 @cython.cfunc
@@ -119,41 +121,44 @@ def is_hex(c: cython.int) -> cython.bint:
 
 @cython.cfunc
 def _placed(names: list) -> tuple:
-    """The names in their slots, or behind them where those are taken, as bytes and as strings."""
+    """The numbers of the names in their slots, or behind them where those are taken; the names as bytes and strings."""
     slot: cython.int
-    texts: bytearray = bytearray(SLOTS * ROOM)
-    known: list = [None] * SLOTS
+    slots: bytearray = bytearray(SLOTS)
+    texts: bytearray = bytearray()
+    known: list = []
     for name in names:
         data: bytes = name.encode()
         slot = look_of(data, 0, len(data))
-        while known[slot] is not None:
+        while slots[slot]:
             slot = (slot + 1) & (SLOTS - 1)
-        texts[slot * ROOM] = len(data)
-        texts[slot * ROOM + 1:slot * ROOM + 1 + len(data)] = data
-        texts[slot * ROOM + KIND] = _KINDS.get(name, 0)
-        texts[slot * ROOM + WATCH] = _WATCHED.get(name, 0)
-        known[slot] = intern(name)
-    return bytes(texts), known
+        known.append(intern(name))
+        slots[slot] = len(known)
+        texts += (bytes([len(data)]) + data).ljust(KIND, b"\0") + bytes([_KINDS.get(name, 0), _WATCHED.get(name, 0)])
+    return bytes(slots), bytes(texts), known
 
 
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
 def name_at(p: cython.p_uchar, begin: cython.Py_ssize_t, size: cython.Py_ssize_t, slot: cython.int) -> cython.int:
-    """The slot, from ``slot`` on, of the name that stands here; -1: it is none."""
+    """The number, from 0 on, of the name that stands here, looked for from ``slot`` on; -1: it is none."""
+    at: cython.int
     if cython.compiled:
-        return dt_name(_names, p + begin, size, slot)  # noqa: F821 - the .pxd
-    while _names[slot * ROOM]:
-        if _names[slot * ROOM] == size and _names[slot * ROOM + 1:slot * ROOM + 1 + size] == p[begin:begin + size]:
-            return slot
+        return dt_name(_slots, _names, p + begin, size, slot)  # noqa: F821 - the .pxd
+    while _slots[slot]:
+        at = (_slots[slot] - 1) * ROOM
+        if _names[at] == size and _names[at + 1:at + 1 + size] == p[begin:begin + size]:
+            return _slots[slot] - 1
         slot = (slot + 1) & (SLOTS - 1)
     return -1
 
 
+_numbers: bytes
 _held: bytes
 _known: list
-_held, _known = _placed(_NAMES)
-_names = _held  # its bytes
+_numbers, _held, _known = _placed(_NAMES)
+_slots = _numbers  # its bytes
+_names = _held
 _TYPED: list = [None, *({intern("type"): intern(name)} for name, kind in _KINDS.items() if kind < TYPE_KEY)]
 """The objects that say a type and nothing else, by its kind."""
 _ends: bytes = bytes([c < 0x20 or c == 0x22 or c == 0x5C for c in range(256)])
@@ -163,7 +168,7 @@ _stops = _ends
 
 def known_names() -> list:
     """The names that are one object each."""
-    return [name for name in _known if name is not None]
+    return list(_known)
 
 
 @cython.final
@@ -375,7 +380,7 @@ class TextReader:
         at: cython.Py_ssize_t = end_of(p, begin, self.size)
         size: cython.Py_ssize_t
         look: cython.int
-        slot: cython.int
+        number: cython.int
         c: cython.int = p[at]
         self.watched = 0
         if c == 0x22:
@@ -383,10 +388,10 @@ class TextReader:
             size = at - begin
             if size > 1:
                 look = look_of(p, begin, size)
-                slot = name_at(p, begin, size, look)
-                if slot >= 0:
-                    self.watched = _names[slot * ROOM + WATCH] | _names[slot * ROOM + KIND] << 8
-                    return cython.cast(str, _known[slot])
+                number = name_at(p, begin, size, look)
+                if number >= 0:
+                    self.watched = _names[number * ROOM + WATCH] | _names[number * ROOM + KIND] << 8
+                    return cython.cast(str, _known[number])
                 if cython.compiled and self.ascii:
                     return self.met_or_made(p + begin, size, look)
             return p[begin:at].decode("utf-8")
