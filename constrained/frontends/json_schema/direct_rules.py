@@ -483,10 +483,6 @@ class Rules:
             self.members[key] = found
         return found
 
-    def member_of(self, name: str, value):
-        """``member``, for the host."""
-        return self.member(name, value)
-
     @cython.cfunc
     def free_member(self, declared, value):
         """A member whose name is not declared."""
@@ -498,10 +494,6 @@ class Rules:
             found = sequence((self.keys_but(out), self.tables.colon, value))
             self.members[key] = found
         return found
-
-    def free_of(self, declared, value):
-        """``free_member``, for the host."""
-        return self.free_member(declared, value)
 
     def key_of(self, out: frozenset):
         """``keys_but``, for the host."""

@@ -187,12 +187,12 @@ class _Emitter(Emitter):
     def member(self, name, expression: cython.int):
         if type(name) is not str:  # of several names
             return Emitter.member(self, name, expression)
-        return self.writer.member_of(name, self.value(expression))
+        return self.writer.member(name, self.value(expression))
 
     @cython.ccall
     def free_member(self, cells: tuple, declared: list):
         if len(cells) == 1 and cells[0][0] is ANY_STRING and not self.normaliser.is_empty(cells[0][1]):
-            return self.writer.free_of([str(name) for name in declared], self.value(cells[0][1]))
+            return self.writer.free_member([str(name) for name in declared], self.value(cells[0][1]))
         return Emitter.free_member(self, cells, declared)
 
     @cython.ccall

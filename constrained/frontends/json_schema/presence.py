@@ -183,7 +183,7 @@ def _all_differ(group: list, mixed: dict) -> cython.bint:
             usual = mixed.get(name)
             if usual is not None and usual != said:
                 value = said
-                mark = mark + (hash(name) & _HASHES ^ value * 0x9E3779B1) & _HASHES
+                mark = mark + ((hash(name) ^ value * 1_000_003) & _HASHES) & _HASHES
         seen.add(mark)
     return len(seen) == len(group)
 
