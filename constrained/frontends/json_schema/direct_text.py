@@ -76,7 +76,8 @@ _NAMES = list(dict.fromkeys([
     *("type string properties description required object $ref items array integer boolean number title enum "
       "additionalProperties format $schema definitions null default anyOf oneOf allOf pattern minimum maximum "
       "minLength maxLength minItems maxItems uniqueItems not examples exclusiveMinimum exclusiveMaximum multipleOf "
-      "minProperties maxProperties propertyNames if then else contains additionalItems prefixItems").split(), *_WATCHED]))
+      "minProperties maxProperties propertyNames if then else contains additionalItems prefixItems").split(),
+    *_WATCHED]))
 """What nearly all schemas have first."""
 
 
