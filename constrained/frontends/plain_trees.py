@@ -30,12 +30,23 @@ ALTERNATION = cython.declare(cython.int, 3)
 REPEAT = cython.declare(cython.int, 4)
 
 
+MOST_CLASSES = cython.declare(cython.int, 1024)
+_classes: dict = {}
+"""Ranges -> their class: what the kernel makes of it stays with it. Emptied when it is full."""
+
+
 @cython.ccall
 def utf8_leaf(node: Node):
     """The expression of characters, in UTF-8."""
     if node.tag == TEXT:
         return Literal(cython.cast(Text, node).chars.encode())
-    return CharClass(cython.cast(CharSet, node).ranges)
+    ranges: tuple = cython.cast(CharSet, node).ranges
+    found = _classes.get(ranges)
+    if found is None:
+        if len(_classes) >= MOST_CLASSES:
+            _classes.clear()
+        found = _classes[ranges] = CharClass(ranges)
+    return found
 
 
 def plain_expression(root: Node, leaf=None):
