@@ -207,7 +207,7 @@ class ValueWalk:
         for after in states:
             if not self.pairs.lives(reader, after):
                 return None
-        for i in range(len(states)):
+        for i in range(min(len(states), len(self.runs))):
             for node in self.runs[i]:
                 found.append((reader, states[i], node))
         return found
@@ -223,7 +223,7 @@ class ValueWalk:
             return self.blanks[key]
         if len(self.blanks) >= MANY:
             self.blanks.clear()
-        for _ in range(len(self.runs)):
+        for _ in range(max(len(self.runs), 1)):  # one at least: whether blanks live is asked of these
             here = self.pairs.after(state, 0x20)
             for i in range(3):
                 if self.pairs.after(state, _BLANK[i]) != here:

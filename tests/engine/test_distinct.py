@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import constrained as cd
+from benchmarks.conformance import byte_compiler
 from constrained.engine.distinct.automaton import DistinctAutomaton
 from constrained.kernel.plain_numbers import number_key, plain_text
 from tests.engine.real_vocabularies import real_vocabulary
@@ -441,3 +442,17 @@ def test_strings_of_a_long_list() -> None:
     rng.shuffle(words)
     state = grammar.advance(grammar.start_state, json.dumps(words).encode()[:-1])
     assert [chr(i) for i in grammar.allowed_ids(state) if i < 256] == ["\t", "\n", "\r", " ", "]"]
+
+
+@pytest.mark.parametrize("text", ['[{"a":4},{"a":4', '[{},{"a":4},{"a":76.0},{"a"\n: 4', "[[[4]],[[4"])
+def test_blanks_behind_a_number_that_nothing_can_change(text: str) -> None:
+    """They end it, and what is left is an item seen before: in vocabularies of single bytes, too."""
+    member = {"a": {"type": "number"}}
+    schema = {"type": "array", "uniqueItems": True, "items": {"anyOf": [
+        {"type": "object", "properties": member, "additionalProperties": False},
+        {"type": "array", "items": {"type": "array", "items": member["a"], "maxItems": 1}, "maxItems": 1}]}}
+    grammar = byte_compiler().compile_json_schema(schema)
+    state = grammar.advance(grammar.start_state, text.encode())
+    allowed = grammar.allowed_ids(state)
+    assert b" "[0] not in allowed and b"5"[0] in allowed
+    assert allowed == [byte for byte in range(256) if grammar.advance(state, bytes([byte]))]
