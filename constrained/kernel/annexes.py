@@ -47,7 +47,8 @@ class Annex:
             self.size = self.edges = self.n_rows = self.n_entries = 0
             self.counted = self.inside = False
             self.source = None
-            self.block = self.rows = self.row_of = self.alike = self.need = self.final = self.offsets = None
+            self.block = self.can = self.row_of = self.fewest = self.fewest_of = self.need = self.final = None
+            self.offsets = None
             self.entry_lo = self.entry_hi = self.entry_depth = self.entry_length = self.entry_at = None
             self.entry_child = self.entry_best = None
             self.alone = [0] * 8
@@ -56,7 +57,10 @@ class Annex:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def measure(self) -> cython.int:
-        """Find the fewest bytes from everywhere to the end; returns those from the door, ``NO_END`` if none lead."""
+        """Find out from where the end can be reached: ``NO_END`` if it cannot from the door, else anything below.
+
+        May be asked again.
+        """
         return NO_END
 
     @cython.cfunc

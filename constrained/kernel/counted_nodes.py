@@ -292,7 +292,6 @@ class CountedNodes:
     @cython.exceptval(-1, check=False)
     def below(self, k: cython.int, annex: CountedAnnex, x: cython.int, last: cython.int) -> cython.int:
         """Read the trie nodes ``x .. last``, whose parents are on the path."""
-        n: cython.int = annex.block.n
         classes: cython.int = self.a.n_classes
         table: cython.int = self.at[k]
         beside: cython.int = k * classes
@@ -324,7 +323,7 @@ class CountedNodes:
                 elif not annex.endless:
                     x = end[x]
                     continue
-            if annex.rows[n * annex.row_of[count] + state] >= NO_END:
+            if not annex.can_end(count, state):
                 x = end[x]
                 continue
             self.path_state[depth] = state

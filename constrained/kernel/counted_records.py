@@ -77,8 +77,8 @@ class CountedRecords(MaskRecords):
                 return r
             if left >= self.counted.kept[at + LEAVES] and left >= self.counted.kept[at + KNOWN]:
                 all_of = r
-        elif count + depth < annex.least and annex.alike[count] == annex.alike[count + depth]:
-            key += annex.alike[count] * annex.block.n
+        elif count + depth < annex.least and annex.row_of[count] == annex.row_of[count + depth]:
+            key += annex.row_of[count] * annex.block.n
             r = self.a.memo.get(kind + 17, g, key)
             if r < 0:
                 r = self._read_place(g, k, annex, place, True)

@@ -25,7 +25,6 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.annexes import NO_END
     from cython.cimports.constrained.kernel.automaton import Automaton
     from cython.cimports.constrained.kernel.class_trie import ClassTrie
     from cython.cimports.constrained.kernel.counted_annex import CountedAnnex
@@ -35,7 +34,6 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.constrained.kernel.token_walk import TokenWalk
 else:
-    from constrained.kernel.annexes import NO_END
     from constrained.kernel.automaton import Automaton
     from constrained.kernel.class_trie import ClassTrie
     from constrained.kernel.counted_annex import CountedAnnex
@@ -260,9 +258,8 @@ class CountedWalk(CountedNodes):
         table: cython.p_int = self.next
         child_off: cython.p_int = classes.child_off
         bytes_of: cython.p_int = classes.byte
-        states: cython.int = annex.block.n
         boundary: cython.int = annex.boundary
-        self._states_room(states)
+        self._states_room(annex.block.n)
         self._alive_room(1)
         self.al_c[0] = 0
         self.al_state[0] = self.path_state[0]
@@ -306,7 +303,7 @@ class CountedWalk(CountedNodes):
                         al_count[n] = count
                         if count < annex.least:
                             al_ends[n] = 0
-                        if annex.rows[states * annex.row_of[count] + to] < NO_END:
+                        if annex.can_end(count, to):
                             n += 1
                 j += 1
         self.count_visited(n)
