@@ -37,8 +37,8 @@ _ABOVE: tuple[str, ...] = (
     "frontends.json_schema.normalise", "frontends.json_schema.number_trees", "frontends.json_schema.objects",
     "frontends.json_schema.places", "frontends.json_schema.presence", "frontends.json_schema.same_values",
     "frontends.json_schema.shapes", "frontends.plain_trees", "garbage", "grammar.keys", "regex.absorb",
-    "regex.builder", "regex.charset", "regex.parse_ecma", "regex.pattern_reader", "regex.rewrite", "regex.syntax",
-    "regex.width",
+    "regex.builder", "regex.charset", "regex.parse_ecma", "regex.pattern_reader", "regex.refinement", "regex.rewrite",
+    "regex.syntax", "regex.width",
 )
 """Those in other rooms, by their names below ``constrained``."""
 

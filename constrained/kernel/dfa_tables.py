@@ -24,6 +24,10 @@ else:
     from constrained.kernel.memory import empty_table, grow_int
 
 
+SWEEPS = cython.declare(cython.int, 4)
+"""How often all states are looked at before their edges are turned."""
+
+
 class TooManyStates(Exception):
     """A product has more states than allowed."""
 
@@ -169,27 +173,28 @@ class Table:
             self.next[i] = self.n
         self.n += 1
 
-    def trim(self, accepting: frozenset) -> tuple:
-        """Keep the states of ``live``, numbered in that order: (whether anything changed, the accepting ones)."""
+    def trim(self, accepting: frozenset, met: cython.bint = False) -> tuple:
+        """Keep the states that can be reached and can accept, and state 0, in the order in which they are met: (whether
+        anything changed, the accepting ones). ``met``: all were met in their order, class by class.
+        """
         k: cython.int = self.k
         i: cython.int
         j: cython.int
         to: cython.int
         state: cython.int
-        kept: list = self.live(accepting)
-        count: cython.int = cython.cast(cython.int, len(kept))
+        count: cython.int = self._live(accepting, met)
         changed: cython.bint = count != self.n
         found: list = []
+        i = 0
+        while not changed and i < count:
+            changed = self.order[i] != i
+            i += 1
+        if not changed:
+            return False, accepting
         for i in range(self.n):
             self.seen[i] = -1
         for i in range(count):
-            state = kept[i]
-            self.order[i] = state
-            self.seen[state] = i
-            if state != i:
-                changed = True
-        if not changed:
-            return False, accepting
+            self.seen[self.order[i]] = i
         self.source = grow_int(self.source, count * k + 1)
         if not self.source:
             raise MemoryError
@@ -204,6 +209,124 @@ class Table:
             if self.seen[state] >= 0:
                 found.append(self.seen[state])
         return True, frozenset(found)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _live(self, accepting: frozenset, met: cython.bint) -> cython.int:
+        """How many states can be reached and can accept; ``order`` begins with them, as they are met, state 0 first.
+
+        Most have a way to an accepting one that soon shows: they are looked at from the last met to the first, a few
+        times over. Where that does not settle it, edges are turned.
+        """
+        n: cython.int = self.n
+        k: cython.int = self.k
+        i: cython.int
+        j: cython.int
+        state: cython.int
+        target: cython.int
+        left: cython.int
+        sweeps: cython.int = 0
+        count: cython.int = 1
+        self.order = grow_int(self.order, n + 1)
+        self.seen = grow_int(self.seen, n + 1)
+        if not (self.order and self.seen):
+            raise MemoryError
+        if met:
+            count = n
+            for i in range(n):
+                self.order[i] = i
+                self.seen[i] = 1
+        else:
+            for i in range(n):
+                self.seen[i] = 0
+            self.seen[0] = 1
+            self.order[0] = 0
+            i = 0
+            while i < count:
+                state = self.order[i]
+                i += 1
+                for j in range(state * k, state * k + k):
+                    target = self.next[j]
+                    if target >= 0 and not self.seen[target]:
+                        self.seen[target] = 1
+                        self.order[count] = target
+                        count += 1
+        left = count
+        for state in accepting:
+            if self.seen[state] == 1:
+                self.seen[state] = 2
+                left -= 1
+        while left > 0:
+            if sweeps == SWEEPS:
+                self._turn(count)
+                break
+            sweeps += 1
+            j = left
+            for i in range(count - 1, -1, -1):
+                state = self.order[i]
+                if self.seen[state] == 1:
+                    for target in range(state * k, state * k + k):
+                        if self.next[target] >= 0 and self.seen[self.next[target]] == 2:
+                            self.seen[state] = 2
+                            left -= 1
+                            break
+            if left == j:
+                break
+        j = 1
+        for i in range(1, count):
+            if self.seen[self.order[i]] == 2:
+                self.order[j] = self.order[i]
+                j += 1
+        return j
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _turn(self, count: cython.int) -> cython.int:
+        """Of the ``count`` states that are met (``seen`` 1, or 2 where known to be right) all that lead to right ones
+        are, too: ``source`` has by target what leads there.
+        """
+        n: cython.int = self.n
+        k: cython.int = self.k
+        i: cython.int
+        j: cython.int
+        state: cython.int
+        target: cython.int
+        top: cython.int = 0
+        self.at = grow_int(self.at, n + 2)
+        self.source = grow_int(self.source, n * k + 1)
+        self.queue = grow_int(self.queue, n + 1)
+        if not (self.at and self.source and self.queue):
+            raise MemoryError
+        for i in range(n + 2):
+            self.at[i] = 0
+        for i in range(count):
+            for j in range(self.order[i] * k, self.order[i] * k + k):
+                if self.next[j] >= 0:
+                    self.at[self.next[j] + 1] += 1
+        for i in range(n):
+            self.at[i + 1] += self.at[i]
+        for i in range(count):
+            state = self.order[i]
+            for j in range(state * k, state * k + k):
+                target = self.next[j]
+                if target >= 0:
+                    self.source[self.at[target]] = state
+                    self.at[target] += 1
+        # at[t] is now the end of t's sources, at[t - 1] their beginning
+        for i in range(count):
+            if self.seen[self.order[i]] == 2:
+                self.queue[top] = self.order[i]
+                top += 1
+        while top > 0:
+            top -= 1
+            target = self.queue[top]
+            for i in range(self.at[target - 1] if target > 0 else 0, self.at[target]):
+                state = self.source[i]
+                if self.seen[state] == 1:
+                    self.seen[state] = 2
+                    self.queue[top] = state
+                    top += 1
+        return 0
 
     def join(self) -> list:
         """Keep one of each set of classes whose columns are equal: lists of classes, by their first."""
@@ -339,73 +462,6 @@ class Table:
             if b >= 0:
                 b = self.first[self.block[b]]
                 self.next[i] = -1 if b < 0 else b
-
-    def live(self, accepting: frozenset) -> list:
-        """The states that can be reached and can accept, in the order in which they are met; state 0 always."""
-        n: cython.int = self.n
-        k: cython.int = self.k
-        i: cython.int
-        j: cython.int
-        state: cython.int
-        target: cython.int
-        count: cython.int = 1
-        top: cython.int = 0
-        self.order = grow_int(self.order, n + 1)
-        self.seen = grow_int(self.seen, n + 1)
-        self.at = grow_int(self.at, n + 2)
-        self.source = grow_int(self.source, n * k + 1)
-        self.queue = grow_int(self.queue, n + 1)
-        if not (self.order and self.seen and self.at and self.source and self.queue):
-            raise MemoryError
-        for i in range(n):
-            self.seen[i] = 0
-        for i in range(n + 2):
-            self.at[i] = 0
-        self.seen[0] = 1
-        self.order[0] = 0
-        i = 0
-        while i < count:
-            state = self.order[i]
-            i += 1
-            for j in range(k):
-                target = self.next[state * k + j]
-                if target >= 0:
-                    self.at[target + 1] += 1
-                    if not self.seen[target]:
-                        self.seen[target] = 1
-                        self.order[count] = target
-                        count += 1
-        for i in range(n):
-            self.at[i + 1] += self.at[i]
-        for i in range(count):
-            state = self.order[i]
-            for j in range(k):
-                target = self.next[state * k + j]
-                if target >= 0:
-                    self.source[self.at[target]] = state
-                    self.at[target] += 1
-        # at[t] is now the end of t's sources, at[t - 1] their beginning
-        for i in range(count):
-            self.seen[self.order[i]] = 1
-        for state in accepting:
-            if self.seen[state] == 1:
-                self.seen[state] = 2
-                self.queue[top] = state
-                top += 1
-        while top > 0:
-            top -= 1
-            target = self.queue[top]
-            for i in range(self.at[target - 1] if target > 0 else 0, self.at[target]):
-                state = self.source[i]
-                if self.seen[state] == 1:
-                    self.seen[state] = 2
-                    self.queue[top] = state
-                    top += 1
-        found: list = [0]
-        for i in range(count):
-            if self.order[i] != 0 and self.seen[self.order[i]] == 2:
-                found.append(self.order[i])
-        return found
 
     def blocks(self, accepting: frozenset) -> int:
         """How many classes the coarsest congruence has (J. Hopcroft, 1971); ``block`` is that of each state.

@@ -19,7 +19,7 @@ from constrained.kernel.spelling import Spelling
 from constrained.limits import Limits
 from constrained.regex.charset import ANY, Ranges, normalise
 from constrained.regex.charset import complement as charset_complement
-from constrained.regex.partition import refine
+from constrained.regex.refinement import refine
 from constrained.regex.utf8 import utf8_spelling
 
 __all__ = ["DEAD", "ByteRows", "Dfa", "Letters", "any_text", "complement", "enumerated", "intersection",
@@ -59,15 +59,16 @@ class Dfa:
     """``rows[state][class]`` is the next state or DEAD; ``classes`` cover all code points but surrogates.
 
     Operations work on ``table``, the rows as the kernel has them; either is made of the other where it is asked for.
-    ``least``: it is known to be what ``minimise`` makes of it.
+    ``trim``: it is known to be trimmed; ``least``: to be what ``minimise`` makes of it, and so trimmed.
     """
 
-    __slots__ = ("_letters", "_rows", "_table", "accepting", "classes", "least")
+    __slots__ = ("_letters", "_rows", "_table", "accepting", "classes", "least", "trim")
 
     def __init__(self, classes: tuple[Ranges, ...], rows: tuple[tuple[int, ...], ...] | Table,
-                 accepting: frozenset[int], *, least: bool = False) -> None:
+                 accepting: frozenset[int], *, trim: bool = False, least: bool = False) -> None:
         self.classes = classes
         self.accepting = accepting
+        self.trim = trim or least
         self.least = least
         self._letters: Letters | None = None
         self._table: Table | None = None
@@ -268,22 +269,23 @@ def _product(parts: list[Dfa], refused: list[bool], either: bool, limits: Limits
         table, accepting = joint.run(homes, limits.max_dfa_states)
     except TooManyStates:
         raise _too_many(limits) from None
-    return live_part(table, classes, accepting)
+    return live_part(table, classes, accepting, met=True)
 
 
-def live_part(table: Table, classes: tuple[Ranges, ...], accepting: frozenset[int]) -> Dfa:
-    """The automaton of a table, trimmed; the table is changed and is the automaton's."""
-    _, accepting = table.trim(accepting)
-    return Dfa(classes, table, accepting)
+def live_part(table: Table, classes: tuple[Ranges, ...], accepting: frozenset[int], *, met: bool = False) -> Dfa:
+    """The automaton of a table, trimmed; the table is changed and is the automaton's. ``met``: see ``Table.trim``."""
+    _, accepting = table.trim(accepting, met)
+    return Dfa(classes, table, accepting, trim=True)
 
 
 def trimmed(dfa: Dfa) -> Dfa:
     """Without states that cannot be reached or cannot accept any more. State 0 stays."""
-    if dfa.least:
+    if dfa.trim:
         return dfa
     table = dfa.table.copy()
     changed, accepting = table.trim(dfa.accepting)
-    return Dfa(dfa.classes, table, accepting) if changed else dfa
+    dfa.trim = not changed
+    return Dfa(dfa.classes, table, accepting, trim=True) if changed else dfa
 
 
 def minimise(dfa: Dfa) -> Dfa:
@@ -295,7 +297,7 @@ def minimise(dfa: Dfa) -> Dfa:
     if dfa.least:
         return dfa
     table = dfa.table.copy()
-    changed, accepting = table.trim(dfa.accepting)
+    changed, accepting = (False, dfa.accepting) if dfa.trim else table.trim(dfa.accepting)
     classes = dfa.classes
     folded, accepting = table.fold(accepting)
     groups = table.join()
@@ -310,5 +312,5 @@ def minimise(dfa: Dfa) -> Dfa:
         _, accepting = table.trim(accepting)
     if changed:
         return Dfa(classes, table, accepting, least=True)
-    dfa.least = True
+    dfa.trim = dfa.least = True
     return dfa

@@ -6,13 +6,13 @@ set it was made from is a union of them, given as a bit mask. Cost: linear in th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from constrained.regex.charset import FIRST_SURROGATE, MAX_CODE_POINT, Ranges, normalise
+from constrained.regex.charset import MAX_CODE_POINT, Ranges, normalise
 
-__all__ = ["Partition", "partition_of", "refine", "told_apart"]
+__all__ = ["Partition", "partition_of", "told_apart"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,41 +61,6 @@ def partition_of(sets: Iterable[Ranges]) -> Partition:
             member ^= low
         bit += bit
     return Partition(tuple(classes), dict(zip(distinct, masks, strict=True)))
-
-
-def refine(partitions: Sequence[tuple[Ranges, ...]]) -> tuple[tuple[Ranges, ...], list[list[int]]]:
-    """The common refinement of some partitions, and for each of these the classes that the new classes lie in."""
-    first_one = partitions[0]
-    if all(other == first_one for other in partitions):
-        same = list(range(len(first_one)))
-        return first_one, [same] * len(partitions)
-    # What begins at a code point: all cover the same ones, so that something begins behind every end.
-    begins: dict[int, list[tuple[int, int]]] = {}
-    for place, classes in enumerate(partitions):
-        for index, ranges in enumerate(classes):
-            for first, _ in ranges:
-                begun = begins.get(first)
-                if begun is None:
-                    begins[first] = [(place, index)]
-                else:
-                    begun.append((place, index))
-    borders = sorted(begins)
-    borders.append(MAX_CODE_POINT + 1)
-    current = [0] * len(partitions)
-    pieces: dict[tuple[int, ...], list[tuple[int, int]]] = {}
-    for first, following in pairwise(borders):
-        for place, index in begins[first]:
-            current[place] = index
-        last = following - 1
-        if first < FIRST_SURROGATE <= last:
-            last = FIRST_SURROGATE - 1
-        key = tuple(current)
-        piece = pieces.get(key)
-        if piece is None:
-            pieces[key] = [(first, last)]
-        else:
-            piece.append((first, last))
-    return tuple(map(tuple, pieces.values())), [list(homes) for homes in zip(*pieces, strict=True)]
 
 
 def told_apart(masks: Iterable[int], count: int) -> tuple[list[int], list[int]]:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from constrained.kernel.byte_trie import SPELLINGS, UTF8, ByteTrie
 from constrained.regex.charset import ANY, Ranges, complement, contains, intersection, normalise, union
-from constrained.regex.partition import partition_of, refine
+from constrained.regex.partition import partition_of
+from constrained.regex.refinement import refine
 from constrained.regex.unicode import ASCII_WORD, python_digits, python_word
 
 EDGES = [0, 0x41, 0x7F, 0x80, 0xBF, 0xC0, 0x7FF, 0x800, 0xFFF, 0x1000, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x3FFFF,

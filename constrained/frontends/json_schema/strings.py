@@ -473,7 +473,7 @@ def _within(shape: StringShape, other: StringShape) -> bool:
 
 
 def _has_surrogate(text: str) -> bool:
-    return any("\ud800" <= char <= "\udfff" for char in text)
+    return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
 
 
 @lru_cache(maxsize=4096)

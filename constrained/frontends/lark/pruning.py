@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 
 from constrained.regex.charset import ANY, Ranges, complement, intersection, normalise, subtract, union
 from constrained.regex.dfa import DEAD
-from constrained.regex.partition import partition_of, refine
+from constrained.regex.partition import partition_of
+from constrained.regex.refinement import refine
 
 from .indentation import LINE_FEED
 from .lexing import Language, Lexicon
