@@ -43,7 +43,7 @@ from constrained.kernel.network import NetworkTooLarge  # noqa: E402 - a Python 
 @cython.final
 @cython.cclass
 class CountedAnnex(Annex):
-    """See the module docstring. Once measured it is read-only, but for what ``left`` adds under the lock of who asks."""
+    """See the module docstring. Once measured, only ``left`` adds to it, under the lock of who asks."""
 
     if cython.compiled:
 
