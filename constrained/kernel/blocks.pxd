@@ -21,6 +21,7 @@ cdef class Block:
     cdef int* final
     cdef int* away
     cdef int* inside
+    cdef bint ends
     cdef bytes region
     cdef Family family
     cdef unsigned int alone[8]

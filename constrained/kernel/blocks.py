@@ -3,9 +3,9 @@
 
 A ``Block`` is made once for a node and stays with it: strings, numbers and formats are the same nodes in every schema.
 Its states are numbered as in the automaton; the edges of state ``s`` are ``first[s] .. first[s + 1]``. ``away[s]`` is
-how many bytes state ``s`` is from an end (``NO_END``: there is none); ``family`` and ``alone`` are what
-``kernel.partition`` has collected from its edges, once it was asked to. ``inside`` marks the states that are in the
-wide region whose partition ``region`` is, where ``kernel.regions`` was asked for the block alone.
+how many bytes state ``s`` is from an end (``NO_END``: there is none), and ``ends`` says that each has one; ``family``
+and ``alone`` are what ``kernel.partition`` has collected from its edges, once it was asked to. ``inside`` marks those
+states that are in the wide region whose partition ``region`` is, where ``kernel.regions`` was asked for the block.
 Cost: 20 ns an edge to make one, 3 ns a state and edge to write it.
 """
 
@@ -49,7 +49,7 @@ class Block:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
-            self.n = self.edges = self.finals = 0
+            self.n = self.edges = self.finals = self.ends = 0
             self.first = self.lo = self.hi = self.to = self.final = self.away = self.inside = None
             self.region = self.family = None
             self.alone = [0] * 8
@@ -95,6 +95,8 @@ class Block:
         e: cython.int
         i: cython.int
         k: cython.int
+        if not self.ends:
+            net.sound = False
         net._room(self.n)
         net._edge_room(self.edges + self.finals + 1)
         net.add_positions(self.n, origin)
@@ -120,7 +122,7 @@ class Block:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def measure(self) -> cython.int:
-        """Fill ``away``: passes back and forth until nothing changes.
+        """Fill ``away`` and ``ends``: passes back and forth until nothing changes.
 
         Back, since states are mostly numbered as they are met; forth, since those inside a character come behind them,
         the last byte's first. So it is three or four passes for most blocks.
@@ -150,6 +152,10 @@ class Block:
                 if least < self.away[i]:
                     self.away[i] = least
                     changed = True
+        self.ends = True
+        for i in range(self.n):
+            if self.away[i] >= NO_END:
+                self.ends = False
         return 0
 
     @cython.cfunc
@@ -161,6 +167,8 @@ class Block:
         k: cython.int
         p: cython.int
         to: cython.int
+        if self.edges == 0:
+            net.sound = False
         net._room(self.n)
         net.add_positions(self.n - 2, origin)
         for i in range(self.n):
@@ -195,6 +203,7 @@ class Block:
         try:
             if not (final and seen and waiting):
                 raise MemoryError
+            net.sound = False
             net._room(size)
             net.add_positions(size, origin)
             net.add_edge(start, 1, 0, 0, base)

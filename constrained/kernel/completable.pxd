@@ -5,6 +5,8 @@ from constrained.kernel.network cimport Network
 cdef int NO_END
 cdef int MOST_ROUNDS
 cpdef int find_dead(Network net) except -1
+cdef bint _annexes_end(Network net) except -1
+cdef bint _all_begin(Network net) noexcept
 cdef bint _all_end(Network net) except -1
 cdef int _wanted(Network net, int k) except -3
 cdef int _look_again(Network net, int n_late) except -1

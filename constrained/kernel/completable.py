@@ -1,17 +1,18 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """What cannot be completed: positions from which nothing leads to their rule's end, and rules without a text.
 
-Most grammars have nothing of the kind, and that is soon shown (``_all_end``): a position is *proven* as soon as one of
-its ways leads to proven places, so a walk from each position goes on only until it meets one. What leads nowhere but
-back into the path of the walk waits until the rest is done. Nothing is proven but by what was proven before, so a rule
-that only calls itself never is; and what is in doubt is never taken for right: then ``_mark`` finds out, with a
-worklist from the ends backwards, what can be completed and what cannot.
+Most grammars have nothing of the kind, and mostly that is known from how they were written (``Network.sound``). Where
+it is not, it is soon shown (``_all_end``): a position is *proven* as soon as one of its ways leads to proven places, so
+a walk from each position goes on only until it meets one. What leads nowhere but back into the path of the walk waits
+until the rest is done. Nothing is proven but by what was proven before, so a rule that only calls itself never is; and
+what is in doubt is never taken for right: then ``_mark`` finds out, with a worklist from the ends backwards, what can
+be completed and what cannot.
 
 ``find_dead(net)`` sets ``has_dead``, and where that is true ``p_dead`` and ``r_dead``. It measures every annex.
 Scratch of the network in ``_all_end``: ``s_a`` says of each position whether it is new (0), proven (1), on the path or
 waiting (2) or has no edges (3); ``s_b`` and ``s_c`` are the path, ``4 * p + list`` and the edge that is looked at;
 ``s_d`` is what waits.
-Cost: 3-5 ns a position where all can be completed, 20 ns a position and edge where not.
+Cost: 3-5 ns a position where all can be completed but is not known to, 20 ns a position and edge where not.
 """
 
 from __future__ import annotations
@@ -39,9 +40,46 @@ MOST_ROUNDS = cython.declare(cython.int, 8)
 @cython.exceptval(-1, check=False)
 def find_dead(net: Network) -> cython.int:
     """See the module docstring."""
+    whole: cython.bint = _annexes_end(net)
+    if whole and net.sound and _all_begin(net):
+        net.has_dead = False
+        return 0
     net._scratch()
-    net.has_dead = not _all_end(net)
+    net.has_dead = not (whole and _all_end(net))
     return _mark(net) if net.has_dead else 0
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _annexes_end(net: Network) -> cython.bint:
+    """Measure the annexes; whether all can be completed."""
+    annex: Annex
+    i: cython.int
+    whole: cython.bint = True
+    for i in range(net.n_spans):
+        if net.sp_top[i] == -2:
+            annex = net.blocks[i]
+            if annex.measure() >= NO_END:
+                whole = False  # the others are measured, too
+    return whole
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _all_begin(net: Network) -> cython.bint:
+    """Whether each rule reads something at its start; of those with images it is known.
+
+    In a sound network whose rules all have texts each then has one that is not empty: no rule calls itself at its left.
+    """
+    head: cython.p_int = net.head
+    i: cython.int
+    p: cython.int
+    bare: cython.int = cython.cast(cython.int, len(net.image_rules))
+    for i in range(net.n_rules):
+        p = net.r_start[i]
+        if (head[4 * p] & head[4 * p + 1] & head[4 * p + 2] & head[4 * p + 3]) == -1 and net.loop_at[p] < 0:
+            bare -= 1
+    return bare == 0
 
 
 @cython.cfunc
@@ -55,7 +93,6 @@ def _all_end(net: Network) -> cython.bint:
     path: cython.p_int = net.s_b
     edge: cython.p_int = net.s_c
     late: cython.p_int = net.s_d
-    annex: Annex
     root: cython.int
     i: cython.int
     p: cython.int
@@ -65,13 +102,7 @@ def _all_end(net: Network) -> cython.bint:
     depth: cython.int
     n_late: cython.int = 0
     bare: cython.bint = False
-    whole: cython.bint = True
-    for i in range(net.n_spans):
-        if net.sp_top[i] == -2:
-            annex = net.blocks[i]
-            if annex.measure() >= NO_END:
-                whole = False  # the others are measured, too
-    if not whole or (net.token_sets and not all(net.token_sets)):
+    if net.token_sets and not all(net.token_sets):
         return False
     for i in range(net.n):
         state[i] = net.accept[i]
@@ -287,6 +318,12 @@ def _turn_edges(net: Network) -> cython.void:
                     net.s_b[e] = net.s_a[net.e_to[e]]
                     net.s_a[net.e_to[e]] = e
                 e = net.e_next[e]
+    for k in range(net.n_spans):
+        if net.sp_top[k] == -3:  # a word leads from its door to its end, as an edge would
+            e = net.e + k
+            net.s_c[e] = 4 * net.sp_base[k]
+            net.s_b[e] = net.s_a[net.sp_end[k]]
+            net.s_a[net.sp_end[k]] = e
     for rule in range(net.n_rules):
         net.s_d[n + rule] = -1  # calls of it that wait, the next ones in s_e behind the rules
 

@@ -33,6 +33,7 @@ cdef class Rule:
     cdef bint guarded
     cdef bint graph
     cdef bint wanted
+    cdef bint in_doubt
     cdef Image image
     cdef int number
     cdef int name_id
@@ -54,6 +55,8 @@ cdef class RuleTable:
     cdef bint guarded
     cdef bint images
     cdef bint special
+    cdef bint recursive
+    cdef bint all_end
     cdef long long largest
     cdef list opaque
     cdef list wanted
@@ -72,6 +75,7 @@ cdef class RuleTable:
     cdef Rule rule_of(self, Reference node)
     cdef int _call(self, Rule called) except -1
     cdef int _weigh(self, Rule rule) except -1
+    cdef bint _has_text(self, Rule rule) except -1
     cdef bint _may_be_called(self, Rule rule) except -1
     cdef int _deepen(self, int depth, tuple items, Py_ssize_t i) except -1
     cdef int size(self, object expr, int most) except -1

@@ -83,12 +83,13 @@ def _leaves(ranges: tuple) -> cython.int:
 class Rule:
     """A rule by name. ``number`` and ``name_id`` are the network's, -1 until it has them; ``place`` is the table's.
 
+    ``in_doubt``: it is not shown that it has a text, if only its own nodes have.
     The places of the rules it calls are ``calls[next_call:last_call]`` of its table; what was looked at is before.
     """
 
     if not cython.compiled:
         expr = image = None
-        inline = is_head = is_done = counts = loops = guarded = graph = wanted = False
+        inline = is_head = is_done = counts = loops = guarded = graph = wanted = in_doubt = False
         uses = first_call = next_call = last_call = weight = 0
 
 
@@ -98,6 +99,7 @@ class RuleTable:
     """The reachable rules. ``known``: name -> ``Rule``; ``listed``: in the order in which they were met.
     ``opaque``: those with an image, callers first.
     ``wanted``: those that an image may be made of, callees first, or None. ``special``: there are nodes of rarer kinds.
+    ``all_end``: each rule has a text, as far as that depends on the rules it calls.
     """
 
     if cython.compiled:
@@ -132,6 +134,8 @@ class RuleTable:
         self.opaque = []
         self.wanted = None
         self.special = False
+        self.recursive = False
+        self.all_end = True
         self.guarded = False
 
     @cython.cfunc
@@ -177,11 +181,15 @@ class RuleTable:
                     rule = called
                 elif not called.is_done:
                     called.is_head = True
+                    self.recursive = True
                 continue
             if rule.image is not None and not self._all_opaque(rule):
                 rule.image = None
                 self._weigh(rule)
                 continue
+            if self.recursive and not self._has_text(rule):
+                rule.in_doubt = True
+                self.all_end = False
             rule.is_done = True
             finished.append(rule)
             if not path:
@@ -377,6 +385,69 @@ class RuleTable:
                     n -= 1
             node = items[i]
             i += 1
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _has_text(self, rule: Rule) -> cython.bint:
+        """Whether a rule has a text by those that are done: of a recursive one, if there is another way than that back.
+
+        Only references and what combines them are looked at. False: not sure.
+        """
+        depth: cython.int = 0  # of ``frames``; ``at`` is twice how far, and 1 more where one part is enough
+        found: cython.bint = True
+        k: cython.Py_ssize_t
+        kind: cython.int
+        called: Rule
+        repeat: Repeat
+        group: Unordered
+        items: tuple
+        node: object = rule.expr
+        for k in range(rule.first_call, rule.last_call):
+            called = cython.cast(Rule, self.listed[self.calls[k]])
+            if called.in_doubt or not called.is_done:
+                found = False
+        if found:
+            return True
+        while True:
+            kind = self.kind_of(node)
+            items = ()
+            found = True
+            if kind == REFERENCE:
+                called = self.rule_of(cython.cast(Reference, node))
+                found = called.is_done and not called.in_doubt
+            elif kind == SEQUENCE:
+                items = cython.cast(Sequence, node).items
+            elif kind == CHOICE:
+                items = cython.cast(Choice, node).options
+                found = False
+            elif kind == REPEAT:
+                repeat = cython.cast(Repeat, node)
+                if repeat.minimum > 0:
+                    items = repeat.held
+            elif kind == UNORDERED:
+                group = cython.cast(Unordered, node)
+                found = group.minimum <= len(group.required)
+                if found and group.required:
+                    if max(group.required) >= len(group.items):
+                        return False
+                    items = tuple([group.items[i] for i in group.required] + [group.held[0]])
+            elif kind == 0 or kind > KEY_DFA:
+                found = False
+            if items:
+                self._deepen(depth, items, 0 if found else 1)
+                depth += 1
+                node = items[0]
+                continue
+            while depth > 0:
+                k = self.at[depth - 1]
+                items = cython.cast(tuple, self.frames[depth - 1])
+                if found == (k & 1 == 0) and k // 2 + 1 < len(items):
+                    break
+                depth -= 1
+            if depth == 0:
+                return found
+            self.at[depth - 1] = cython.cast(cython.int, k) + 2
+            node = items[k // 2 + 1]
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)

@@ -13,7 +13,14 @@ cdef class KeyAnnex(Annex):
     cdef int nodes
     cdef int closing
     cdef bint all_end
-    cdef int _plan(self, tuple keys, int path) except -1
+    cdef bint planned
+    cdef int* door
+    cdef int doors
+    cdef int path
+    cdef tuple keys
+    cdef int _survey(self) except -1
+    cdef int _plan(self) except -1
+    cdef int _measure(self) noexcept
     cdef int _least(self, int node, int least) noexcept
     cdef int _row(self, int node, int* a, int* b, int* to, int at, int base) noexcept
     cdef Block whole(self)

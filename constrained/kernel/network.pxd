@@ -73,6 +73,7 @@ cdef class Network:
     cdef int n_classes
     cdef int byte_class[256]
     cdef int class_byte[256]
+    cdef bint sound
     cdef bint has_dead
     cdef int* p_dead
     cdef int* r_dead

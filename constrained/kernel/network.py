@@ -12,8 +12,9 @@ A *position* is a point of a rule. Its edges are four lists, each in the order i
 A position may instead stand for a *loop*: a counted one (``l_rule`` names its body), a set loop (-1, or -2 if its last
 item is free to repeat) or a guard (-3; ``l_min`` is the index of what must not follow). Positions 0 to 2 have no edges:
 0 is unused, 1 is END, 2 is HOLE. Or it is the door of an annex (``kernel.annexes``): its list 0 is empty for everybody,
-and its ``head`` is ``-2 - span``. Or it is all that is here of an *opaque* rule, one that has an image
-(``kernel.images``): it has no edges, and ``image_rules`` names its rule.
+and its ``head`` is ``-2 - span``; so it is at the door of a word (``kernel.words``), a long literal. Or a position is
+all that is here of an *opaque* rule, one that has an image (``kernel.images``): it has no edges, and ``image_rules``
+names its rule.
 
 ``engine.build`` writes the rules, then ``engine.lowering`` calls the passes in order:
 
@@ -24,6 +25,9 @@ and its ``head`` is ``-2 - span``. Or it is all that is here of an *opaque* rule
     ``kernel.completable``  what cannot be completed
     ``kernel.partition``    byte classes
     ``kernel.program``      the result, which copies what it needs
+
+``sound``: by what was written, each position leads to the end of its rule, if only each rule has a text that is not
+empty. A pass that cuts something out, or writes otherwise, says that it is not.
 
 All passes are worklists; nothing recurses. Arrays that several passes fill belong to the network, and a network that is
 done with is kept for the next grammar, with the memory it has.
@@ -153,6 +157,7 @@ class Network:
         self.n_loops = 0
         self.n_items = 0
         self.n_spans = 0
+        self.sound = False
         self.has_dead = False
         self.rule_names = []
         self.token_sets = []
@@ -360,9 +365,9 @@ class Network:
                  least: cython.int, top: cython.int) -> cython.int:
         """The positions ``base .. base + size - 1`` are a ``kernel.blocks`` block that is left at ``end`` only.
 
-        ``top`` -1: the block itself, -2: an annex's door; else the block's product with a counter of characters. Spans
-        come in the order of their positions. They save the passes work: what changes bytes within one calls
-        ``forget_spans``.
+        ``top`` -1: the block itself, -2: an annex's door, -3: a word's; else the block's product with a counter of
+        characters. Spans come in the order of their positions. They save the passes work: what changes bytes within one
+        calls ``forget_spans``.
         """
         i: cython.int = self.n_spans
         if i >= self.sp_cap:
@@ -418,15 +423,15 @@ class Network:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def forget_spans(self) -> cython.int:
-        """From here on, no position is part of a block; the doors of annexes stay."""
+        """From here on, no position is part of a block; the doors of annexes and words stay."""
         i: cython.int
         n: cython.int = 0
         for i in range(self.n_spans):
-            if self.sp_top[i] == -2:
+            if self.sp_top[i] <= -2:
                 self.sp_base[n] = self.sp_base[i]
                 self.sp_size[n] = self.sp_size[i]
                 self.sp_end[n] = self.sp_end[i]
-                self.sp_top[n] = -2
+                self.sp_top[n] = self.sp_top[i]
                 self.blocks[n] = self.blocks[i]
                 self.head[4 * self.sp_base[n]] = -2 - n
                 n += 1
@@ -476,7 +481,7 @@ class Network:
         if self.images:
             return True
         for i in range(self.n_spans):
-            if self.sp_top[i] == -2:
+            if self.sp_top[i] <= -2:
                 return True
         return False
 
@@ -529,15 +534,18 @@ class Network:
 
     def new_position(self, origin: cython.int) -> int:
         """A new position."""
+        self.sound = False
         return self.add_position(origin)
 
     def new_edge(self, p: cython.int, kind: cython.int, a: cython.int, b: cython.int, to: cython.int) -> None:
         """Append an edge to list ``kind`` of ``p``."""
+        self.sound = False
         self.add_edge(p, kind, a, b, to)
 
     def new_loop(self, p: cython.int, rule: cython.int, least: cython.int, most: cython.int, after: cython.int,
                  items: list, separator: cython.int, how: cython.int = 0) -> None:
         """A loop at ``p``, as ``loop`` gives it."""
+        self.sound = False
         k: cython.int = self.add_loop(p, rule, least, most, after)
         self.l_sep[k] = separator
         self.l_how[k] = how
@@ -555,6 +563,7 @@ class Network:
     def set_starts(self, starts: list, order: list, exits: list) -> None:
         """What ``make_starts`` would have found."""
         i: cython.int
+        self.sound = False
         for i in range(self.n_rules):
             self.r_start[i] = starts[i]
             self.r_order[i] = order[i]
@@ -563,7 +572,7 @@ class Network:
 
 # Uncompiled, attributes do not exist until they are set; compiled, network.pxd declares them.
 _COUNTERS = """
-most n n_cap e e_cap has_dead n_rules r_cap n_loops l_cap n_items i_cap s_cap root n_classes n_spans sp_cap
+most n n_cap e e_cap sound has_dead n_rules r_cap n_loops l_cap n_items i_cap s_cap root n_classes n_spans sp_cap
 """.split()
 _POINTERS = """
 head tail origin loop_at accept e_next e_a e_b e_to r_entry r_exit r_low r_high r_start r_order r_nullable l_pos

@@ -28,6 +28,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.images import Image
     from cython.cimports.constrained.kernel.memory import grow_int, grow_uint
     from cython.cimports.constrained.kernel.network import Network
+    from cython.cimports.constrained.kernel.words import collect_word
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.annexes import Annex
@@ -36,6 +37,7 @@ else:
     from constrained.kernel.images import Image
     from constrained.kernel.memory import grow_int, grow_uint
     from constrained.kernel.network import Network
+    from constrained.kernel.words import collect_word
 
 SPLINTER = cython.declare(cython.int, 8)
 """What is counted into a region may not cut fewer bytes than this off a class."""
@@ -695,7 +697,7 @@ def find_classes(net: Network, more: list) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1, check=False)
 def collect(net: Network, sets: ByteSets) -> cython.int:
-    """Take in all positions of a network; of blocks and annexes, those that can be completed."""
+    """Take in all positions of a network; of blocks, annexes and words, those that can be completed."""
     block: Block
     annex: Annex
     head: cython.p_int = net.head
@@ -716,7 +718,11 @@ def collect(net: Network, sets: ByteSets) -> cython.int:
                     sets.take(p)
             p += 1
         if k < net.n_spans:
-            if not net.has_dead or not net.p_dead[p]:
+            if net.has_dead and net.p_dead[p]:
+                pass
+            elif net.sp_top[k] == -3:
+                collect_word(net.blocks[k], sets.alone)
+            else:
                 if net.sp_top[k] != -2:
                     block = net.blocks[k]
                 else:
@@ -726,5 +732,5 @@ def collect(net: Network, sets: ByteSets) -> cython.int:
                         sets.alone[b] |= annex.alone[b]
                 if block is not None:
                     sets.take_block(block)
-            p += net.sp_size[k]
+            p += 1 if net.sp_top[k] < -1 else net.sp_size[k]  # of a door, ``Program`` has made another number of that
     return 0

@@ -64,7 +64,9 @@ cdef class Program:
     cdef int* cls_rep
     cdef int _place_annexes(self, Network net) except -1
     cdef int _allocate(self, Network net, int edges, int loops, int items) except -1
-    cdef void _positions(self, Network net) noexcept
+    cdef int _positions(self, Network net) except -1
+    cdef int _door(self, Network net, int p, int at) except -1
+    cdef int _runs(self, Network net) except -1
     cdef int _region(self, int number) noexcept
     cdef void _run(self, int p, int name) noexcept
     cdef int _loops(self, Network net) except -1

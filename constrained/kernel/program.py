@@ -22,6 +22,7 @@ A position of a text with a token budget (BUDGET) has its byte edges as any othe
 
 Positions 1 and 2 are END and HOLE; they have no edges. Those of annexes (``kernel.annexes``) come behind the ``own``
 ones of the network, and last, from ``behind`` on, those of images (``kernel.images``), which are programs themselves.
+Those of words (``kernel.words``) are the last of its own.
 Annexes are entered by their doors only and images by a call, and few texts need all of them: each has its place, its
 rules and its loops from the beginning, but its positions and edges are written when somebody means to go there
 (``kernel.linking``). ``lazy`` lists the automata that are built as they are met (``kernel.lazy_positions``): door,
@@ -44,16 +45,20 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.annexes import Annex
-    from cython.cimports.constrained.kernel.arena import Arena, copy_ints
+    from cython.cimports.constrained.kernel.arena import Arena, copy_ints, zero_bytes, zero_shorts
     from cython.cimports.constrained.kernel.counted_annex import CountedAnnex
     from cython.cimports.constrained.kernel.images import Image
+    from cython.cimports.constrained.kernel.memory import unset_ints
     from cython.cimports.constrained.kernel.network import Network
+    from cython.cimports.constrained.kernel.words import place_words, write_words
 else:
     from constrained.kernel.annexes import Annex
-    from constrained.kernel.arena import Arena, copy_ints
+    from constrained.kernel.arena import Arena, copy_ints, zero_bytes, zero_shorts
     from constrained.kernel.counted_annex import CountedAnnex
     from constrained.kernel.images import Image
+    from constrained.kernel.memory import unset_ints
     from constrained.kernel.network import Network
+    from constrained.kernel.words import place_words, write_words
 
 from constrained.kernel.network import NetworkTooLarge  # noqa: E402 - a Python name in both modes
 
@@ -105,7 +110,6 @@ class Program:
         items: cython.int = net.n_items
         image: Image
         part: Program
-        self.own = net.n
         self.behind = self.n_positions
         if linked and net.images:
             self.images = net.images
@@ -135,11 +139,16 @@ class Program:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _place_annexes(self, net: Network) -> cython.int:
-        """Number the positions of annexes behind all others; returns how many edges there are at most."""
+        """Number the positions of words and annexes behind all others; returns how many edges there are at most."""
         annex: Annex
         k: cython.int
         edges: cython.longlong = net.e
         self.n_annexes = 0
+        self.own = net.n
+        if net.n_spans > 0:
+            self.own += place_words(net, net.n)
+            edges += self.own - net.n + net.n_spans  # and one at each door
+            self.n_positions = self.own
         for k in range(net.n_spans):
             if net.sp_top[k] == -2 and not (net.has_dead and net.p_dead[net.sp_base[k]]):
                 annex = net.blocks[k]
@@ -195,8 +204,8 @@ class Program:
     # ---- the network -------------------------------------------------------------------------------------
 
     @cython.cfunc
-    @cython.exceptval(check=False)
-    def _positions(self, net: Network) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _positions(self, net: Network) -> cython.int:
         """Positions and edges; numbers the loops that are left."""
         head: cython.p_int = net.head
         after: cython.p_int = net.e_next
@@ -209,23 +218,33 @@ class Program:
         a: cython.p_int = self.e_a
         b: cython.p_int = self.e_b
         to: cython.p_int = self.e_to
+        accept: cython.p_int = net.accept
+        accepts: cython.p_uchar = self.p_accept
+        number: cython.p_int = net.p_region
+        region: cython.p_ushort = self.p_region
+        n: cython.int = net.n
         p: cython.int
         e: cython.int
         i: cython.int
         k: cython.int
         at: cython.int = 0
         begin: cython.int
-        annex: Annex
-        for p in range(net.n):
-            self.p_accept[p] = net.accept[p]
-            self.p_region[p] = self._region(net.p_region[p])
-            if p == 0 or net.origin[p] != net.origin[p - 1]:
-                self._run(p, net.origin[p])
-            loop[p] = -1
+        for p in range(n):
+            accepts[p] = accept[p]
+        zero_bytes(accepts, n, self.own - n)
+        unset_ints(loop, 0, self.own)
+        if len(self.regions) <= 1:
+            zero_shorts(region, 0, self.own)
+        else:
+            for p in range(n):
+                region[p] = number[p] if number[p] <= MOST_REGIONS else 0
+            zero_shorts(region, n, self.own - n)
+        self._runs(net)
+        for p in range(n):
             i = 4 * p
             e = head[i]
             off[i] = at
-            if (head[i + 1] & head[i + 2] & head[i + 3]) < 0 and e >= -1:  # most of them
+            if (head[i + 1] & head[i + 2] & head[i + 3]) == -1 and e >= -1:  # most of them
                 while e >= 0:
                     a[at] = low[e]
                     b[at] = high[e]
@@ -237,9 +256,8 @@ class Program:
                 off[i + 3] = at
             else:
                 begin = at
-                if e < -1 and not (net.has_dead and net.p_dead[p]):
-                    annex = net.blocks[-2 - e]
-                    at = annex.write_door(a, b, to, at, net.sp_size[-2 - e], net.sp_end[-2 - e])
+                if e < -1:
+                    at = self._door(net, p, at)
                 for k in range(i, i + 4):
                     off[k] = begin
                     e = head[k]
@@ -254,12 +272,54 @@ class Program:
                 loop[p] = self.n_loops
                 self.l_pos[self.n_loops] = loop_at[p]  # the network's number, for now
                 self.n_loops += 1
-        off[4 * net.n] = at
+        if self.own > n:
+            at = write_words(net, off, a, b, to, n, at)
+        off[4 * self.own] = at
         for i in range(net.n_rules):
             self.r_start[i] = net.r_start[i]
             self.r_order[i] = net.r_order[i]
         copy_ints(self.cls, 0, net.byte_class, 256)
         copy_ints(self.cls_rep, 0, net.class_byte, net.n_classes)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _door(self, net: Network, p: cython.int, at: cython.int) -> cython.int:
+        """The edges of a door, from ``at`` on; the next free one."""
+        k: cython.int = -2 - net.head[4 * p]
+        annex: Annex
+        word: bytes
+        text: cython.p_const_uchar
+        if net.has_dead and net.p_dead[p]:
+            return at
+        if net.sp_top[k] == -3:
+            word = net.blocks[k]
+            text = word
+            self.e_a[at] = text[1]
+            self.e_b[at] = text[1]
+            self.e_to[at] = net.sp_size[k]
+            return at + 1
+        annex = net.blocks[k]
+        return annex.write_door(self.e_a, self.e_b, self.e_to, at, net.sp_size[k], net.sp_end[k])
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _runs(self, net: Network) -> cython.int:
+        """Whose texts the network's positions are of, and those of words."""
+        origin: cython.p_int = net.origin
+        p: cython.int
+        k: cython.int
+        last: cython.int = -2
+        for p in range(net.n):
+            if origin[p] != last:
+                last = origin[p]
+                self._run(p, last)
+        for k in range(net.n_spans):
+            p = net.sp_base[k]
+            if net.sp_top[k] == -3 and origin[p] != last and not (net.has_dead and net.p_dead[p]):
+                last = origin[p]
+                self._run(net.sp_size[k], last)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -314,7 +374,7 @@ class Program:
         door: cython.int
         number: cython.int
         n: cython.int = 0
-        at: cython.int = self.p_off[4 * net.n]
+        at: cython.int = self.p_off[4 * self.own]
         self.blocks = net.blocks
         for k in range(net.n_spans):
             door = net.sp_base[k]

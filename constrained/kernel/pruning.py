@@ -28,6 +28,7 @@ def drop_bytes(net: Network, unspellable) -> None:
     lo: cython.int
     hit: cython.bint
     before: cython.p_int
+    net.sound = False
     net._scratch()
     before = net.s_a  # how many bad bytes are below each
     before[0] = 0

@@ -36,6 +36,7 @@ cdef class RuleWriter(AutomatonWriter):
     cdef readonly dict token_set_ids
     cdef readonly dict guard_ids
     cdef bint makes_images
+    cdef bint apart
     cdef list waiting
     cdef list stack
     cdef dict loop_rules

@@ -37,6 +37,7 @@ if cython.compiled:
         Unordered,
     )
     from cython.cimports.constrained.kernel.program import Program
+    from cython.cimports.constrained.kernel.words import WORD, add_word
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.automaton_writer import AutomatonWriter
@@ -56,6 +57,7 @@ else:
         Unordered,
     )
     from constrained.kernel.program import Program
+    from constrained.kernel.words import WORD, add_word
 
 from constrained.kernel.network import NetworkTooLarge  # noqa: E402 - a Python name in both modes
 
@@ -136,6 +138,7 @@ class RuleWriter(AutomatonWriter):
         self.loop_rules = None
         self.sizes = None
         self.annexes = annexes
+        self.apart = False
         self.counted = 0
         self.stack = []
         self.depth = 0
@@ -183,6 +186,8 @@ class RuleWriter(AutomatonWriter):
             self.make_images([named.name for named in table.wanted])
             table = self._choose_again(root)
         named = table.known[root]
+        net.sound = table.all_end
+        self.apart = self.annexes and not table.special  # budgets look into texts
         self._reserve(named.weight)
         self._rule_of(named)
         while done < len(self.waiting):
@@ -342,6 +347,7 @@ class RuleWriter(AutomatonWriter):
     def _spell_soon(self, node, start: cython.int, end: cython.int, origin: cython.int) -> cython.int:
         """Write what has no parts at once, and leave the rest for later."""
         named: Rule
+        data: bytes
         kind: cython.int = self.table.kind_of(node)
         if kind == REFERENCE:
             named = self.table.rule_of(cython.cast(Reference, node))
@@ -351,7 +357,10 @@ class RuleWriter(AutomatonWriter):
             origin = self._name_id(named)
             kind = self.table.kind_of(node)
         if kind == LITERAL:
-            return self.net.add_literal(cython.cast(Literal, node).data, start, end, origin)
+            data = cython.cast(Literal, node).data
+            if self.apart and len(data) >= WORD:
+                return add_word(self.net, data, start, end, origin)
+            return self.net.add_literal(data, start, end, origin)
         if kind == CHAR_CLASS:
             return self._char_class(node, start, end, origin)
         return self._push(node, start, end, origin)
@@ -393,6 +402,8 @@ class RuleWriter(AutomatonWriter):
                 items = cython.cast(Choice, node).options
                 if len(items) >= 4:
                     items = self._share_prefixes(items, start, end, origin)
+                elif len(items) == 0:
+                    net.sound = False
                 for option in items:
                     self._spell_soon(option, start, end, origin)
             elif kind == LITERAL or kind == REFERENCE:
@@ -416,6 +427,7 @@ class RuleWriter(AutomatonWriter):
             elif kind == LAZY_DFA:
                 self._lazy_dfa(node, start, end, origin)
             else:
+                net.sound = False
                 self.other(node, start, end, origin)
         return 0
 
@@ -432,6 +444,7 @@ class RuleWriter(AutomatonWriter):
         to: cython.int
         if len(rows) > net.most:
             raise NetworkTooLarge
+        net.sound = False
         base = net.add_positions(cython.cast(cython.int, len(rows)), origin)
         net.add_edge(start, 1, 0, 0, base)
         here = base
@@ -468,6 +481,7 @@ class RuleWriter(AutomatonWriter):
         first: cython.p_int = grow_int(cython.NULL if cython.compiled else None, len(labels) + 1)
         if product.size > net.most:
             raise NetworkTooLarge
+        net.sound = False
         base = net.add_positions(product.size, origin)
         net.add_edge(start, 1, 0, 0, base)
         try:
@@ -601,10 +615,12 @@ class RuleWriter(AutomatonWriter):
         most: cython.longlong = -1
         if expr.maximum is not None:
             if expr.maximum < expr.minimum:
+                net.sound = False
                 return 0  # nothing fits: no edge
             most = self._counted(expr.maximum)
         least = max(least, self._counted(expr.minimum))
         if 0 <= most < least or (free is None and least > n):
+            net.sound = False
             return 0
         if least > self.largest or most > self.largest:
             self._count(max(expr.minimum, len(required), -1 if expr.maximum is None else expr.maximum))  # raises

@@ -191,6 +191,7 @@ def part_calls(net: Network) -> None:
     """
     p: cython.int
     q: cython.int
+    net.sound = False
     for p in range(net.n):
         if net.head[4 * p] >= 0 and net.head[4 * p + 2] >= 0 and net.loop_at[p] < 0:
             q = net.add_position(net.origin[p])
