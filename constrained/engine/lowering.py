@@ -81,7 +81,7 @@ def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: 
     else:
         has_starts = _begin(net, unspellable)
     if not has_starts:
-        if net.has_annex():
+        if net.hides_edges():
             raise _SeesAll
         remove_left_recursion(net, limits)
     add_root(net)
@@ -119,7 +119,7 @@ def _begin(net: Network, unspellable: frozenset[int]) -> bool:
     if empty_items(net):
         raise _empty_items()
     if net.guard_dfas:
-        if net.has_annex():
+        if net.hides_edges():
             raise _SeesAll
         check_guards(net)
     return make_starts(net)

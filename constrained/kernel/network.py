@@ -476,12 +476,17 @@ class Network:
     # ---- for the passes in Python ------------------------------------------------------------------------
 
     def has_annex(self) -> bool:
+        """Whether there are annexes or images."""
+        return bool(self.images) or self._has_span(-2, -2)
+
+    def hides_edges(self) -> bool:
         """Whether any position has edges that ``edges`` does not tell, or any rule positions that are not here."""
+        return bool(self.images) or self._has_span(-3, -2)
+
+    def _has_span(self, first: cython.int, last: cython.int) -> bool:
         i: cython.int
-        if self.images:
-            return True
         for i in range(self.n_spans):
-            if self.sp_top[i] <= -2:
+            if first <= self.sp_top[i] <= last:
                 return True
         return False
 

@@ -8,7 +8,7 @@ held in a tuple: a tuple's end does not recurse.
 ``block`` is what ``kernel.blocks`` has made of a byte automaton or a class of characters; it stays with the node.
 ``shared``: 1 if a node is the text of a rule in many grammars (``share``), 3 if it is lowered like any other one.
 ``place`` of a reference: where its rule was in the table that looked for it last (``inlining``), which finds it there
-again or looks anew.
+again or looks anew; of another node: the number it had as a loop's body (``rule_writer``).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from constrained.kernel.inlining cimport Rule, RuleTable
 from constrained.kernel.linking cimport image_of_network
 from constrained.kernel.memory cimport grow_int, grow_long
 from constrained.kernel.network cimport Network, new_network
-from constrained.kernel.nodes cimport ByteDfa, CharClass, Choice, Literal, Reference, Repeat, Sequence, Unordered
+from constrained.kernel.nodes cimport ByteDfa, CharClass, Choice, Literal, Node, Reference, Repeat, Sequence, Unordered
 from constrained.kernel.program cimport Program
 
 cdef int LITERAL
@@ -23,7 +23,6 @@ cdef int KEY_DFA
 cdef int GRAPH
 cdef int COUNTED_GRAPH
 cdef int LAZY_DFA
-cdef int FEW_RULES
 cdef int UNROLL_POSITIONS
 
 cdef long long _mark(object thing) noexcept

@@ -31,6 +31,7 @@ if cython.compiled:
         CharClass,
         Choice,
         Literal,
+        Node,
         Reference,
         Repeat,
         Sequence,
@@ -51,6 +52,7 @@ else:
         CharClass,
         Choice,
         Literal,
+        Node,
         Reference,
         Repeat,
         Sequence,
@@ -77,10 +79,6 @@ LAZY_DFA = cython.declare(cython.int, 14)
 
 UNROLL_POSITIONS = cython.declare(cython.int, 20)
 """A counted repetition is unrolled up to this many leaves in all."""
-
-
-FEW_RULES = cython.declare(cython.int, 48)
-"""Rules among which a loop's body is looked for without a table."""
 
 
 @cython.cfunc
@@ -296,24 +294,21 @@ class RuleWriter(AutomatonWriter):
     def _body_rule(self, body, origin: cython.int) -> cython.int:
         """The rule of a loop's body, an item or a separator; one for all places that hold the same node."""
         named: Rule
+        node: Node
         number: cython.int
-        mark: cython.longlong
         if type(body) is Reference:
             named = self.table.rule_of(cython.cast(Reference, body))
             if not named.inline:
                 return self._rule_of(named)
-        number = cython.cast(cython.int, len(self.waiting))
-        if number <= FEW_RULES:  # looked at one by one
-            mark = _mark(body)
-            while number > 0:
-                number -= 1
-                if self.marks[number] == mark:
-                    return number
-            return self._wait(body, origin)
+        elif isinstance(body, Node):  # another writer may have left its own number at the node
+            node = cython.cast(Node, body)
+            number = node.place
+            if number >= len(self.waiting) or self.marks[number] != _mark(body):
+                number = self._wait(body, origin)
+                node.place = number
+            return number
         if self.loop_rules is None:
             self.loop_rules = {}
-            for number in range(FEW_RULES + 1):
-                self.loop_rules[self.waiting[number]] = number
         known = self.loop_rules.get(body)
         if known is not None:
             return known
