@@ -20,7 +20,6 @@ cdef int COUNTED_DFA
 cdef int KEY_DFA
 cdef int NOT_FOLLOWED_BY
 cdef int _leaves(tuple ranges) except -1
-cdef int _slot(str name) noexcept
 
 @cython.final
 cdef class Rule:
@@ -64,7 +63,6 @@ cdef class RuleTable:
     cdef int at_cap
     cdef int* at
     cdef int n_listed
-    cdef int recent[64]
     cdef int n_calls
     cdef int calls_cap
     cdef int* calls

@@ -78,16 +78,6 @@ def _leaves(ranges: tuple) -> cython.int:
     return 1 if last[1] < 0x80 else 6
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _slot(name: str) -> cython.int:
-    """One of 64 for an object, by its identity."""
-    if cython.compiled:
-        return cython.cast(cython.int, cython.cast(cython.Py_ssize_t, cython.cast(cython.p_void, name)) >> 5 & 63)
-    return id(name) >> 5 & 63
-
-
 @cython.final
 @cython.cclass
 class Rule:
@@ -124,7 +114,6 @@ class RuleTable:
             self = object.__new__(cls)
             self.at_cap = self.calls_cap = 0
             self.at = self.calls = None
-            self.recent = [0] * 64
             return self
 
     def __init__(self, rules: dict, kinds: dict, parts_of, images: cython.bint, largest: cython.longlong):
@@ -289,25 +278,13 @@ class RuleTable:
 
     @cython.cfunc
     def rule_of(self, node: Reference) -> Rule:
-        """The rule that a node refers to. Another table may have left its own place at the node.
-
-        Nodes of one rule mostly hold the same name: ``recent`` knows the places of some names by their identity.
-        """
+        """The rule that a node refers to. Another table may have left its own place at the node."""
         rule: Rule
-        name: str = node.name
-        slot: cython.int
         if node.place < self.n_listed:
             rule = cython.cast(Rule, self.listed[node.place])
-            if rule.name is name:
+            if rule.name is node.name:
                 return rule
-        slot = _slot(name)
-        if self.recent[slot] < self.n_listed:
-            rule = cython.cast(Rule, self.listed[self.recent[slot]])
-            if rule.name is name:
-                node.place = rule.place
-                return rule
-        rule = self._named(name)
-        self.recent[slot] = rule.place
+        rule = self._named(node.name)
         node.place = rule.place
         return rule
 
