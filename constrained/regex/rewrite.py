@@ -8,6 +8,7 @@ Two passes, each with an explicit stack and linear in the tree (``search_form`` 
 * ``simplify(tree)``: evaluates anchors whose place is known. A place is *surely the start* if only zero-width
   parts precede it, *surely not* if a character must; likewise the end. The end is only sure on the way to a
   full match, so inside atomic groups and look-arounds, where failing is felt at once, it counts as unknown.
+  What is left of word boundaries is written out where that is simple (``boundaries``).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ try:
 except ImportError:
     from constrained.kernel import cython_shim as cython
 
+from constrained.regex.boundaries import boundaries_written_out
 from constrained.regex.charset import ANY
 from constrained.regex.syntax import EMPTY, NOTHING, AnchorKind
 
@@ -313,7 +315,7 @@ def simplify(root: Node) -> Node:
             parts: list = done[size:]
             del done[size:]
             done.append(_rebuild(node, parts, end, widths[id(node)]))
-    return done[0]
+    return boundaries_written_out(done[0])
 
 
 @cython.cfunc
