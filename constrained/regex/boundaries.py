@@ -1,4 +1,4 @@
-r"""Word boundaries written out: ``[a-z-]{1,6}\b.*`` is ``([a-z-]{0,5}[a-z](\W.*)?|[a-z-]{0,5}-\w.*)``.
+r"""Word boundaries written out: ``[a-z-]{1,6}\b[a-z-]*`` is ``[a-z-]{0,5}([a-z](-[a-z-]*)?|-[a-z][a-z-]*)``.
 
 Whether a place lies between a word character and none is known from the characters before it and behind it. Where both
 neighbours can be parted by their last and first characters, the four cases are plain trees, and the two that it
