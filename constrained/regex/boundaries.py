@@ -65,7 +65,7 @@ def _written_out(root: Node) -> Node:
                 items, at, changed = *found, True
                 continue
         at += 1
-    return concat(items) if changed else root
+    return concat([item for item in items if not (isinstance(item, Concat) and not item.items)]) if changed else root
 
 
 def _parted(items: list[Node], at: int, words: Ranges, differ: bool) -> tuple[list[Node], int] | tuple[()] | None:
