@@ -117,6 +117,7 @@ def test_a_model_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_smollm2(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     path = require_smollm2()
+    pytest.importorskip("torch")
     monkeypatch.setenv("COLUMNS", "120")
     code, out, err = CommandLine(capsys)("demo", "--model", path)
     assert code == 0, err
