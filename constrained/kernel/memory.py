@@ -21,6 +21,20 @@ if cython.compiled:
 
 LARGE = cython.declare(cython.Py_ssize_t, 1 << 18)
 MAPPED = cython.declare(cython.Py_ssize_t, 1 << 24)
+SPARE = cython.declare(cython.Py_ssize_t, 1 << 29)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _has_addresses() -> cython.bint:
+    """Whether SPARE bytes of addresses are to be had: where they are limited (``ulimit -v``), none are taken ahead."""
+    if cython.compiled:
+        probe: cython.p_void = realloc(cython.NULL, SPARE)  # a malloc that is freed at once may be left out
+        if not probe:
+            return False
+        free(probe)
+    return True
 
 
 @cython.cfunc
@@ -32,7 +46,7 @@ def wider(count: cython.Py_ssize_t, width: cython.int) -> cython.int:
     Of more than LARGE ints it is room for MAPPED: 64 MB of addresses, but memory only where something is written. So
     large an array is mapped by itself, and later moved by pages; to copy it would take a step milliseconds.
     """
-    if not cython.compiled or count * width < LARGE or 2 * count * width > MAPPED:
+    if not cython.compiled or count * width < LARGE or 2 * count * width > MAPPED or not _has_addresses():
         return cython.cast(cython.int, 2 * count)
     return cython.cast(cython.int, MAPPED // width) & -2
 
@@ -43,7 +57,7 @@ def wider(count: cython.Py_ssize_t, width: cython.int) -> cython.int:
 def zeroed_ints(count: cython.Py_ssize_t) -> cython.p_int:
     """``count`` ints, all of them 0; NULL when memory is out. Many are mapped, and not written before they are used."""
     if cython.compiled:
-        if count > LARGE and count < MAPPED:
+        if count > LARGE and count < MAPPED and _has_addresses():
             count = MAPPED
         return cython.cast(cython.p_int, calloc(count, cython.sizeof(cython.int)))
     else:

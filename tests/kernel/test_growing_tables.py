@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -55,3 +57,26 @@ def test_states_are_the_same_ones_while_their_table_moves() -> None:
     assert automaton.complete(handle)
     assert len(set(met)) == len(text) + 1
     assert automaton.counts()[1] > 9_000
+
+
+FEW_ADDRESSES = """
+import json, resource
+import constrained as cd
+info = cd.TokenizerInfo.from_bytes([bytes([b]) for b in range(256)] + [b"</s>"], stop_token_ids=256)
+names = [f"key{n}" for n in range(5000)]
+schema = json.dumps({"type": "object", "properties": {name: {"type": "string"} for name in names}})
+matcher = cd.GrammarMatcher(cd.GrammarCompiler(info).compile_json_schema(schema, property_order="any"))
+bitmask = cd.allocate_token_bitmask(1, 257)
+pages = int(open("/proc/self/statm").read().split()[0])
+most = pages * resource.getpagesize() + (450 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+for token in json.dumps({name: "v" for name in reversed(names)}).encode():
+    matcher.fill_next_token_bitmask(bitmask)
+    assert matcher.accept_token(token)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux") or not is_compiled(), reason="addresses as Linux counts them")
+def test_where_addresses_are_few_none_are_taken_ahead() -> None:
+    done = subprocess.run([sys.executable, "-c", FEW_ADDRESSES], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
