@@ -110,7 +110,7 @@ class Masks:
         if found is None:
             if len(self.tried) >= KEPT:
                 self.tried.clear()
-            found = [(i, *doubtful.texts[i]) for i in doubtful.among(allowed)]
+            found = [doubtful.texts[i] for i in doubtful.among(allowed)]  # shared by all states
             self.tried[row, id(doubtful)] = found
         return found
 

@@ -36,11 +36,11 @@ Words = np.ndarray[Any, np.dtype[np.uint32]]
 class TokenRow:
     """A few tokens; ``words`` and ``bits``: the words of a mask that they are in, and their bits there.
 
-    ``texts``: of each its bytes, and whether a bracket opens among them.
+    ``texts``: of each id itself, its bytes, and whether a bracket opens among them.
     """
 
     def __init__(self, ids: list[int], info: TokenizerInfo) -> None:
-        self.texts = {i: (data, b"[" in data or b"{" in data) for i in ids for data in [info.token_bytes(i)]}
+        self.texts = {i: (i, data, b"[" in data or b"{" in data) for i in ids for data in [info.token_bytes(i)]}
         bits: dict[int, int] = {}
         for i in sorted(ids):
             bits[i >> 5] = bits.get(i >> 5, 0) | 1 << (i & 31)
