@@ -23,7 +23,7 @@ _HERE = (
     "pending", "places", "plain_programs", "position_sets", "program", "pruning", "region_automaton", "region_reach",
     "region_tables", "region_tokens", "regions", "registers", "rule_writer", "set_entry", "set_loops",
     "shared_grammar", "signatures", "spelling", "stacks", "starts", "subset_tables", "token_automaton",
-    "token_budgets", "token_step", "token_trie", "token_walk", "unions", "value_pairs", "value_reader",
+    "token_budgets", "token_step", "token_trie", "token_walk", "unions", "value_ahead", "value_pairs", "value_reader",
     "value_scalars", "value_states", "value_steps", "value_trie", "value_walk", "walk_lanes", "words",
 )
 _ABOVE: tuple[str, ...] = (

@@ -23,10 +23,10 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.memory import grow_int
+    from cython.cimports.constrained.kernel.memory import grow_int, wider
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.memory import grow_int
+    from constrained.kernel.memory import grow_int, wider
 
 BEGIN = cython.declare(cython.int, 16)
 
@@ -83,7 +83,7 @@ class Chains:
     def link(self, i: cython.int, b: cython.int) -> cython.int:
         """Put ``i``, the youngest, into bucket ``b``."""
         if i >= self.room:
-            self.room = 2 * i
+            self.room = wider(i, 1)
             self.behind = grow_int(self.behind, self.room)
             if not self.behind:
                 raise MemoryError
@@ -111,7 +111,7 @@ class Chains:
         ends = cython.declare(cython.int[2])
         side: cython.int
         if new >= self.buckets:
-            self.buckets *= 2
+            self.buckets = wider(self.buckets, 1)
             self.head = grow_int(self.head, self.buckets)
             if not self.head:
                 raise MemoryError

@@ -51,6 +51,7 @@ else:
     from constrained.kernel.position_sets import PositionSets
 
 LONE = cython.declare(cython.int, 64)
+FEW_BYTES = cython.declare(cython.int, 8)
 
 
 @cython.cclass
@@ -296,6 +297,11 @@ class Dets(PositionSets):
             k = 0
             for j in range(self.p_off[4 * p], self.p_off[4 * p + 1]):
                 b = self.e_a[j]
+                if self.e_b[j] - b < FEW_BYTES:
+                    while b <= self.e_b[j]:
+                        firsts[at + (self.cls[b] >> 5)] = firsts[at + (self.cls[b] >> 5)] | bit(self.cls[b] & 31)
+                        b += 1
+                    continue
                 if b <= last:
                     k = 0  # edges are not in order
                 last = self.e_b[j]

@@ -17,11 +17,11 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.chains import Chains
-    from cython.cimports.constrained.kernel.memory import grow_int
+    from cython.cimports.constrained.kernel.memory import grow_int, wider
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.chains import Chains
-    from constrained.kernel.memory import grow_int
+    from constrained.kernel.memory import grow_int, wider
 
 
 @cython.final
@@ -86,7 +86,7 @@ class IntRows(Chains):
                 return i
             i = self.behind[i]
         if self.n >= self.cap:
-            self.cap *= 2
+            self.cap = wider(self.cap, self.width)
             self.data = grow_int(self.data, cython.cast(cython.Py_ssize_t, self.cap) * self.width)
             if not self.data:
                 raise MemoryError
@@ -145,5 +145,6 @@ class IntRows(Chains):
         self.undo(max(n, 1))
 
     def memory(self):
-        """Bytes held."""
-        return 4 * (self.cap * self.width + self.room + self.buckets)
+        """Bytes held, capacity counted as far as it may have been written."""
+        return 4 * (min(self.cap, 2 * self.n + 16) * self.width + min(self.room, 2 * self.n + 16)
+                    + min(self.buckets, 2 * self.size))

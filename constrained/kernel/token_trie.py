@@ -399,20 +399,6 @@ class TokenTrie:
         """The node that ``byte`` leads to from ``node`` (0: the root), or 0."""
         return self._child(node, byte)
 
-    def ids_below(self, node: cython.int):
-        """The ids of all tokens at ``node`` and below, those with equal bytes included."""
-        found = []
-        x: cython.int
-        i: cython.int
-        for x in range(node, self.end[node]):
-            if self.token[x] != self.spare:
-                found.append(self.token[x])
-        held = set(found) if self.n_twins else ()
-        for i in range(self.n_twins):
-            if self.twins[2 * i] in held:
-                found.append(self.twins[2 * i + 1])
-        return found
-
     def memory(self):
         """Bytes held, class tries and region rows included."""
         held = self.n_nodes * 20 + 8 * self.n_tk + 4 * self.vocab_size + self.n_large * 1028

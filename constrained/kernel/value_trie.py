@@ -38,12 +38,12 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.constrained.kernel.chains import Chains
     from cython.cimports.constrained.kernel.int_rows import IntRows
-    from cython.cimports.constrained.kernel.memory import grow_int
+    from cython.cimports.constrained.kernel.memory import grow_int, wider
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.chains import Chains
     from constrained.kernel.int_rows import IntRows
-    from constrained.kernel.memory import grow_int
+    from constrained.kernel.memory import grow_int, wider
 
 VALUES = cython.declare(cython.int, 1)  # the roots
 MEMBERS = cython.declare(cython.int, 2)
@@ -105,7 +105,7 @@ class ValueTrie(Chains):
     def _new(self, parent: cython.int, label: cython.int) -> cython.int:
         i: cython.int = self.n
         if i >= self.cap:
-            self.cap = 64 if self.cap == 0 else self.cap * 2
+            self.cap = 64 if self.cap == 0 else wider(self.cap, 1)
             self.parent = grow_int(self.parent, self.cap)
             self.label = grow_int(self.label, self.cap)
             self.first = grow_int(self.first, self.cap)
@@ -381,7 +381,8 @@ class ValueTrie(Chains):
 
     def memory(self):
         """Bytes held."""
-        return 16 * self.cap + 4 * (self.room + self.buckets) + self.sets.memory()
+        own: cython.longlong = 4 * min(self.cap, 2 * self.n + 64) + min(self.room, 2 * self.n + 16)
+        return 4 * (own + min(self.buckets, 2 * self.size)) + self.sets.memory()
 
     # ---- for tests -----------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 cimport cython
 
-from constrained.kernel.memory cimport grow_int
+from constrained.kernel.memory cimport grow_int, grow_uint
 from constrained.kernel.token_trie cimport TokenTrie
 from constrained.kernel.value_pairs cimport ValuePairs
 from constrained.kernel.value_reader cimport ValueReader
@@ -22,6 +22,7 @@ cdef class ValueWalk:
     cdef Closing closing
     cdef list runs
     cdef dict blanks
+    cdef unsigned int* gone
     cdef object _behind_blanks(self, int reader, long long state)
     cdef object _states_behind_blanks(self, long long state)
     cdef int _troubling(self, tuple pairs, int* bits) except -1

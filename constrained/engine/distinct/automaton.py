@@ -302,7 +302,7 @@ class DistinctAutomaton:
     def memory(self) -> int:
         """Bytes held, about."""
         own = self.pairs.memory() + self.states.memory() + self.steps.memory() + 250 * len(self.taken)
-        own += 400 * len(self.banned) + 8 * self.changed
+        own += 400 * len(self.banned) + 8 * self.changed + self.masks.memory()
         return self.relaxed.memory() + self.exact.memory() + self.reader.memory() + own
 
     def counts(self) -> tuple[int, int, int, int, int]:

@@ -29,9 +29,6 @@ __all__ = ["Mask", "Masks", "Words"]
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 _NO_WORDS: Words = np.zeros(0, dtype=np.uint32)
 
-FEW = 48
-"""Tokens that are taken off one by one."""
-
 KEPT = 4_000
 """States of relaxed of which is remembered what has to be tried."""
 
@@ -52,6 +49,7 @@ class Masks:
         self.named = named
         self.walker = ValueWalk(steps, texts.closing, texts.behind_blanks)
         self.tried: dict[tuple[int, int], list[tuple[int, bytes, bool]]] = {}
+        self.tries = 0  # tokens in them
 
     def find(self, row: int, pairs: Pairs, bits: Any, index: int) -> Mask:
         """The mask of a state of relaxed and pairs; that of relaxed is left in row ``index`` of ``bits`` (int32)."""
@@ -59,26 +57,24 @@ class Masks:
         count = self.relaxed.fill(row, bits, index)
         allowed = bits[index].view(np.uint32)
         watched = any(reader for reader, _ in pairs) or len(self.texts.second_behind_bracket.words)
-        dead = self._dead(row, allowed, pairs) if watched else []
+        dead, nodes = self._dead(row, allowed, pairs) if watched else ([], [])
         if self.relaxed.complete(row) and not self.ends.complete(pairs):
             dead += [i for i in self.texts.info.stop_token_ids if not self.relaxed.next(row, i)]
-        if not dead:
+        if not dead and not nodes:
             return row, count, _NO_WORDS, _NO_WORDS
-        lost, places, gone = _lost(allowed, dead)
+        lost, places, gone = self.walker.lost(allowed, nodes, dead)
         return row, count - lost, places, ~gone
 
-    def _dead(self, row: int, allowed: Words, pairs: Pairs) -> list[int]:
-        """Tokens that no pair survives, of those allowed in a state of relaxed and perhaps of others."""
+    def _dead(self, row: int, allowed: Words, pairs: Pairs) -> tuple[list[int], list[int]]:
+        """Tokens that no pair survives, of those allowed in a state of relaxed and perhaps of others; and nodes of the
+        trie with such tokens only."""
         marked = self.reader.mark()
         dead: list[int] = []
-        alone = len(pairs) == 1 and pairs[0][0] > 0
         try:
             for doubtful in self._doubtful(pairs):
-                for i, data, opens in self._to_try(row, allowed, doubtful):
-                    if not (self.walker.survives(*pairs[0], data) if alone and not opens
-                            else self.steps.feed(pairs, data)) and not self._survives_as_named(pairs, i):
-                        dead.append(i)
-                    self.reader.undo(marked)
+                dead += self.walker.dying(pairs, self._to_try(row, allowed, doubtful))
+            if self.named:
+                dead = [i for i in dead if i not in self.named or not self.by_name(pairs, i)]
             nodes = None
             if len(pairs) == 1:
                 reader, state = pairs[0]
@@ -86,9 +82,7 @@ class Masks:
             if nodes is None:
                 self.reader.undo(marked)
                 nodes = self.walker.walk_all(pairs)
-            for node in nodes:
-                dead += self.texts.trie.ids_below(node)
-            return dead
+            return dead, nodes
         finally:
             self.reader.undo(marked)
 
@@ -110,34 +104,17 @@ class Masks:
         if found is None:
             if len(self.tried) >= KEPT:
                 self.tried.clear()
+                self.tries = 0
             found = [doubtful.texts[i] for i in doubtful.among(allowed)]  # shared by all states
+            self.tries += len(found)
             self.tried[row, id(doubtful)] = found
         return found
 
-    def _survives_as_named(self, pairs: Pairs, token: int) -> bool:
-        return token in self.named and bool(self.by_name(pairs, token))
+    def memory(self) -> int:
+        """Bytes held for what was tried."""
+        return 300 * len(self.tried) + 8 * self.tries
 
     def by_name(self, pairs: Pairs, token: int) -> Pairs:
         """The pairs behind a token that the grammar names, read as such."""
         name = self.named[token]
         return in_order({reader: after for reader, state in pairs if (after := self.exact.next(state, name))})
-
-
-def _lost(allowed: Words, dead: list[int]) -> tuple[int, Words, Words]:
-    """How many of the tokens ``dead`` a mask allows, the words that they are in, in order, and their bits there."""
-    if len(dead) <= FEW:
-        bits: dict[int, int] = {}
-        for i in dead:
-            if allowed.item(i >> 5) >> (i & 31) & 1:
-                bits[i >> 5] = bits.get(i >> 5, 0) | 1 << (i & 31)
-        places = sorted(bits)
-        words = [bits[place] for place in places]
-        return (sum(word.bit_count() for word in words), np.array(places, dtype=np.uint32),
-                np.array(words, dtype=np.uint32))
-    ids = np.array(dead)
-    ids = np.unique(ids[(allowed[ids >> 5] >> (ids & 31).astype(np.uint32) & 1).nonzero()])
-    if not len(ids):
-        return 0, _NO_WORDS, _NO_WORDS
-    found, first = np.unique(ids >> 5, return_index=True)
-    gone = np.bitwise_or.reduceat(np.uint32(1) << (ids & 31).astype(np.uint32), first)
-    return len(ids), found.astype(np.uint32), gone
