@@ -19,12 +19,14 @@ cdef int UNORDERED
 cdef int COUNTED_DFA
 cdef int KEY_DFA
 cdef int NOT_FOLLOWED_BY
+cdef int PART
 cdef int _leaves(tuple ranges) except -1
 
 @cython.final
 cdef class Rule:
     cdef str name
     cdef object expr
+    cdef Sequence part
     cdef bint inline
     cdef bint is_head
     cdef bint is_done
@@ -39,6 +41,7 @@ cdef class Rule:
     cdef int name_id
     cdef int uses
     cdef int place
+    cdef int owner
     cdef int first_call
     cdef int next_call
     cdef int last_call
@@ -50,6 +53,7 @@ cdef class RuleTable:
     cdef dict kinds
     cdef dict known
     cdef list listed
+    cdef list parts
     cdef list frames
     cdef object parts_of
     cdef bint guarded
@@ -72,7 +76,9 @@ cdef class RuleTable:
     cdef bint _all_opaque(self, Rule rule) except -1
     cdef Rule _named(self, str name)
     cdef Rule _new_rule(self, str name)
+    cdef Rule _list_rule(self)
     cdef Rule rule_of(self, Reference node)
+    cdef Rule rule_of_part(self, Sequence node, int owner)
     cdef int _call(self, Rule called) except -1
     cdef int _weigh(self, Rule rule) except -1
     cdef bint _has_text(self, Rule rule) except -1

@@ -9,6 +9,8 @@ what masks find out about a rule's texts serves all places that call it; and so 
 
 A rule whose text is shared by many grammars (``nodes.share``) may have an image (``kernel.images``): then its text is
 not read at all, and it is called. Otherwise it may be one that an image is to be made of.
+
+A part of many sequences (``nodes.part``: a colon with spaces around it) is a rule without a name here.
 Cost: 20-40 ns a node.
 """
 
@@ -65,6 +67,8 @@ COUNTED_DFA = cython.declare(cython.int, 9)
 KEY_DFA = cython.declare(cython.int, 10)
 NOT_FOLLOWED_BY = cython.declare(cython.int, 11)
 GRAPH = cython.declare(cython.int, 12)
+PART = cython.declare(cython.int, 5)
+"""``shared`` of a part."""
 
 
 @cython.cfunc
@@ -83,21 +87,22 @@ def _leaves(ranges: tuple) -> cython.int:
 class Rule:
     """A rule by name. ``number`` and ``name_id`` are the network's, -1 until it has them; ``place`` is the table's.
 
+    Of a part, ``part`` is the node, ``name`` None, and ``owner`` the place of the rule in whose text it was met first.
     ``in_doubt``: it is not shown that it has a text, if only its own nodes have.
     The places of the rules it calls are ``calls[next_call:last_call]`` of its table; what was looked at is before.
     """
 
     if not cython.compiled:
-        expr = image = None
+        expr = image = part = name = None
         inline = is_head = is_done = counts = loops = guarded = graph = wanted = in_doubt = False
-        uses = first_call = next_call = last_call = weight = 0
+        uses = first_call = next_call = last_call = weight = owner = 0
 
 
 @cython.final
 @cython.cclass
 class RuleTable:
     """The reachable rules. ``known``: name -> ``Rule``; ``listed``: in the order in which they were met.
-    ``opaque``: those with an image, callers first.
+    ``opaque``: those with an image, callers first. ``parts``: those that are no rules of the grammar.
     ``wanted``: those that an image may be made of, callees first, or None. ``special``: there are nodes of rarer kinds.
     ``all_end``: each rule has a text, as far as that depends on the rules it calls.
     """
@@ -128,6 +133,7 @@ class RuleTable:
         self.largest = largest
         self.known = {}
         self.listed = []
+        self.parts = []
         self.n_listed = 0
         self.n_calls = 0
         self.frames = []
@@ -175,8 +181,12 @@ class RuleTable:
                 called = cython.cast(Rule, self.listed[self.calls[rule.next_call]])
                 rule.next_call += 1
                 if called.expr is None:
-                    called.expr = self.rules[called.name]
-                    self._open(called)
+                    if called.part is not None:
+                        called.expr = called.part
+                        self._weigh(called)
+                    else:
+                        called.expr = self.rules[called.name]
+                        self._open(called)
                     path.append(rule)
                     rule = called
                 elif not called.is_done:
@@ -207,7 +217,8 @@ class RuleTable:
             rule.weight = total
             # one that counts (bounded whitespace) is called: what is found out about its loop then serves every place
             if not rule.is_head and (rule.uses == 1 or (
-                    not rule.counts and total <= INLINE_SIZE and total * rule.uses <= INLINE_TOTAL)):
+                    not rule.counts and rule.part is None
+                    and total <= INLINE_SIZE and total * rule.uses <= INLINE_TOTAL)):
                 rule.inline = not (self.guarded and (
                     (rule.graph and rule.uses > 1)
                     or (rule.loops and rule.first_call == rule.last_call and self._may_be_called(rule))))
@@ -266,14 +277,19 @@ class RuleTable:
 
     @cython.cfunc
     def _new_rule(self, name: str) -> Rule:
-        rule: Rule = Rule.__new__(Rule)
+        rule: Rule = self._list_rule()
         rule.name = name
+        self.known[name] = rule
+        return rule
+
+    @cython.cfunc
+    def _list_rule(self) -> Rule:
+        rule: Rule = Rule.__new__(Rule)
         rule.number = -1
         rule.name_id = -1
         rule.place = self.n_listed
         self.n_listed += 1
         self.listed.append(rule)
-        self.known[name] = rule
         return rule
 
     @cython.cfunc
@@ -285,6 +301,26 @@ class RuleTable:
             if rule.name is node.name:
                 return rule
         rule = self._named(node.name)
+        node.place = rule.place
+        return rule
+
+    @cython.cfunc
+    def rule_of_part(self, node: Sequence, owner: cython.int) -> Rule:
+        """The rule that a part is; ``owner`` is for a new one."""
+        rule: Rule
+        if node.place < self.n_listed:
+            rule = cython.cast(Rule, self.listed[node.place])
+            if rule.part is node:
+                return rule
+        for one in self.parts:
+            rule = cython.cast(Rule, one)
+            if rule.part is node:
+                node.place = rule.place
+                return rule
+        rule = self._list_rule()
+        rule.part = node
+        rule.owner = owner
+        self.parts.append(rule)
         node.place = rule.place
         return rule
 
@@ -328,7 +364,10 @@ class RuleTable:
             elif kind == REFERENCE:
                 self._call(self.rule_of(cython.cast(Reference, node)))
             elif kind == SEQUENCE:
-                parts = cython.cast(Sequence, node).items
+                if cython.cast(Sequence, node).shared == PART and node is not rule.expr:
+                    self._call(self.rule_of_part(cython.cast(Sequence, node), rule.place))
+                else:
+                    parts = cython.cast(Sequence, node).items
             elif kind == CHAR_CLASS:
                 total += _leaves(cython.cast(CharClass, node).ranges)
             elif kind == CHOICE:

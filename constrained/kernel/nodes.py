@@ -6,9 +6,10 @@ only what was made before them, so there are no cycles and the collector need no
 held in a tuple: a tuple's end does not recurse.
 
 ``block`` is what ``kernel.blocks`` has made of a byte automaton or a class of characters; it stays with the node.
-``shared``: 1 if a node is the text of a rule in many grammars (``share``), 3 if it is lowered like any other one.
+``shared``: 1 if a node is the text of a rule in many grammars (``share``), 3 if it is lowered like any other one, 5 if
+it is a part of many sequences (``part``).
 ``place`` of a reference: where its rule was in the table that looked for it last (``inlining``), which finds it there
-again or looks anew; of another node: the number it had as a loop's body (``rule_writer``).
+again or looks anew; so of a part; of another node: the number it had as a loop's body (``rule_writer``).
 """
 
 from __future__ import annotations
@@ -39,6 +40,14 @@ def share(node) -> None:
         held = node
         if 3 <= held.kind <= 5 and held.shared == 0:
             held.shared = 1
+
+
+def part(sequence: Sequence) -> Sequence:
+    """Let a sequence be called like a rule wherever a grammar has it, if that is more than one place: what is found out
+    about it then serves all of them, and it is lowered once.
+    """
+    sequence.shared = 5
+    return sequence
 
 
 def unshare(node: Node) -> None:

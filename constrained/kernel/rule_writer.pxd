@@ -3,7 +3,7 @@ cimport cython
 from constrained.kernel.automaton_writer cimport AutomatonWriter
 from constrained.kernel.counted_products cimport CountedProduct
 from constrained.kernel.images cimport Image
-from constrained.kernel.inlining cimport Rule, RuleTable
+from constrained.kernel.inlining cimport PART, Rule, RuleTable
 from constrained.kernel.linking cimport image_of_network
 from constrained.kernel.memory cimport grow_int, grow_long
 from constrained.kernel.network cimport Network, new_network

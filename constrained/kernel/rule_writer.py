@@ -23,7 +23,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.automaton_writer import AutomatonWriter
     from cython.cimports.constrained.kernel.counted_products import CountedProduct
     from cython.cimports.constrained.kernel.images import Image
-    from cython.cimports.constrained.kernel.inlining import Rule, RuleTable
+    from cython.cimports.constrained.kernel.inlining import PART, Rule, RuleTable
     from cython.cimports.constrained.kernel.linking import image_of_network
     from cython.cimports.constrained.kernel.memory import grow_int, grow_long
     from cython.cimports.constrained.kernel.network import Network, new_network
@@ -44,7 +44,7 @@ else:
     from constrained.kernel.automaton_writer import AutomatonWriter
     from constrained.kernel.counted_products import CountedProduct
     from constrained.kernel.images import Image
-    from constrained.kernel.inlining import Rule, RuleTable
+    from constrained.kernel.inlining import PART, Rule, RuleTable
     from constrained.kernel.linking import image_of_network
     from constrained.kernel.memory import grow_int, grow_long
     from constrained.kernel.network import Network, new_network
@@ -261,6 +261,8 @@ class RuleWriter(AutomatonWriter):
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _name_id(self, rule: Rule) -> cython.int:
+        while rule.part is not None:
+            rule = cython.cast(Rule, self.table.listed[rule.owner])
         if rule.name_id < 0:
             rule.name_id = cython.cast(cython.int, len(self.net.rule_names))
             self.net.rule_names.append(rule.name)
@@ -300,6 +302,8 @@ class RuleWriter(AutomatonWriter):
             named = self.table.rule_of(cython.cast(Reference, body))
             if not named.inline:
                 return self._rule_of(named)
+        elif type(body) is Sequence and cython.cast(Sequence, body).shared == PART:
+            return self._rule_of(self.table.rule_of_part(cython.cast(Sequence, body), 0))
         elif isinstance(body, Node):  # another writer may have left its own number at the node
             node = cython.cast(Node, body)
             number = node.place
@@ -358,6 +362,10 @@ class RuleWriter(AutomatonWriter):
             return self.net.add_literal(data, start, end, origin)
         if kind == CHAR_CLASS:
             return self._char_class(node, start, end, origin)
+        if kind == SEQUENCE and cython.cast(Sequence, node).shared == PART:
+            named = self.table.rule_of_part(cython.cast(Sequence, node), 0)
+            if not named.inline:
+                return self.net.add_edge(start, 2, self._rule_of(named), 0, end)
         return self._push(node, start, end, origin)
 
     @cython.cfunc

@@ -6,6 +6,7 @@ from constrained.kernel.nodes cimport ByteDfa, Choice, Literal, Reference, Repea
 cdef Sequence sequence(tuple items)
 cdef Reference reference(str name)
 cdef object choice(list options)
+cdef object in_spaces(tuple brackets, object space, object inside, bint may_be_empty)
 cdef object EMPTY, QUOTE
 cdef Py_ssize_t MANY_SKIPPED, FEW_KEYS
 cdef bytes _escaped

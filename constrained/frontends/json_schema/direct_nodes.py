@@ -73,6 +73,18 @@ def choice(options: list):
 
 
 @cython.cfunc
+def in_spaces(brackets: tuple, space, inside, may_be_empty: cython.bint):
+    """Brackets around what ``inside`` writes, which is never empty.
+
+    ``brackets``: the first, the last, both with ``space`` between, and ``space`` before the last, a part of many
+    sequences.
+    """
+    if may_be_empty:
+        return sequence((brackets[0], space, choice([sequence((inside, brackets[3])), brackets[1]])))
+    return sequence((brackets[0], space, inside, brackets[3]))
+
+
+@cython.cfunc
 @cython.inline
 def mark(thing):
     """The identity of an object, as ``id``."""

@@ -21,6 +21,7 @@ from constrained.frontends.json_schema.spelling import canonical_spellings, join
 if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.direct_nodes import (
         choice,
+        in_spaces,
         key_literal,
         key_texts,
         mark,
@@ -42,6 +43,7 @@ if cython.compiled:
 else:
     from constrained.frontends.json_schema.direct_nodes import (
         choice,
+        in_spaces,
         key_literal,
         key_texts,
         mark,
@@ -62,7 +64,7 @@ else:
     from constrained.kernel.nodes import Literal, Repeat, Sequence, Unordered
 
 from constrained.frontends.json_schema.direct_nodes import in_order  # noqa: E402 - a Python name in both modes
-from constrained.kernel.nodes import share  # noqa: E402 - a Python name in both modes
+from constrained.kernel.nodes import part, share  # noqa: E402 - a Python name in both modes
 
 MOST_KEPT = cython.declare(cython.int, 20_000)
 """Contents of scalars whose texts are kept."""
@@ -137,8 +139,8 @@ class Tables:
     def _bracket(self, left: bytes, right: bytes) -> tuple:
         first, last = Literal(left), Literal(right)
         if self.spaces is None:
-            return first, last, Literal(left + right)
-        return first, last, sequence((first, self.space, last))
+            return first, last, Literal(left + right), last
+        return first, last, sequence((first, self.space, last)), part(sequence((self.space, last)))
 
     @cython.cfunc
     def enclosed(self, brackets: tuple, inside, may_be_empty: cython.bint):
@@ -147,9 +149,8 @@ class Tables:
             return brackets[2]
         if self.spaces is None:
             full = sequence((brackets[0], inside, brackets[1]))
-        else:
-            full = sequence((brackets[0], self.space, inside, self.space, brackets[1]))
-        return choice([full, brackets[2]]) if may_be_empty else full
+            return choice([full, brackets[2]]) if may_be_empty else full
+        return in_spaces(brackets, self.space, inside, may_be_empty)
 
     def forget(self):
         """Drops the texts of scalars."""

@@ -39,12 +39,12 @@ from constrained.frontends.json_schema.policy import DEFAULT_WHITESPACE
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.spelling import json_literal
 from constrained.grammar.ir import Distinct, RuleSet
-from constrained.kernel.nodes import CharClass
+from constrained.kernel.nodes import CharClass, part
 
 if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.arrays import ArrayShape
     from cython.cimports.constrained.frontends.json_schema.denotation import Denotation
-    from cython.cimports.constrained.frontends.json_schema.direct_nodes import mark, reference, sequence
+    from cython.cimports.constrained.frontends.json_schema.direct_nodes import in_spaces, mark, reference, sequence
     from cython.cimports.constrained.frontends.json_schema.document import Place
     from cython.cimports.constrained.frontends.json_schema.normalise import Normaliser
     from cython.cimports.constrained.frontends.json_schema.objects import ObjectShape
@@ -53,7 +53,7 @@ if cython.compiled:
 else:
     from constrained.frontends.json_schema.arrays import ArrayShape
     from constrained.frontends.json_schema.denotation import Denotation
-    from constrained.frontends.json_schema.direct_nodes import mark, reference, sequence
+    from constrained.frontends.json_schema.direct_nodes import in_spaces, mark, reference, sequence
     from constrained.frontends.json_schema.document import Place
     from constrained.frontends.json_schema.normalise import Normaliser
     from constrained.frontends.json_schema.objects import ObjectShape
@@ -139,8 +139,8 @@ class Emitter:
             space = Reference(whitespace)  # parts of one structural tag share rules, and each may have its own
         self.space = space
         item, colon = policy.separators or ((", ", ": ") if policy.indent is None else (",", ": "))
-        self.comma = Sequence((space, Literal(b","), space)) if self.spaced else Literal(item.encode())
-        self.colon = Sequence((space, Literal(b":"), space)) if self.spaced else Literal(colon.encode())
+        self.comma = part(Sequence((space, Literal(b","), space))) if self.spaced else Literal(item.encode())
+        self.colon = part(Sequence((space, Literal(b":"), space))) if self.spaced else Literal(colon.encode())
 
     def run(self, root: int):
         """The rules with ``root`` as their root."""
@@ -341,13 +341,16 @@ class Emitter:
         known = self.brackets.get(left)
         if known is None:
             first, last = Literal(left), Literal(right)
-            known = (first, last, Sequence((first, self.space, last)) if self.spaced else Literal(left + right))
+            known = first, last, Literal(left + right), last
+            if self.spaced:
+                known = first, last, Sequence((first, self.space, last)), part(Sequence((self.space, last)))
             self.brackets[left] = known
-        opening, closing, empty = cython.cast(tuple, known)
+        opening, closing, empty, _ = cython.cast(tuple, known)
         if inside is None:
             return empty if may_be_empty else NOTHING
-        full = sequence((opening, self.space, inside, self.space, closing) if self.spaced
-                        else (opening, inside, closing))
+        if self.spaced:
+            return in_spaces(known, self.space, inside, may_be_empty)
+        full = sequence((opening, inside, closing))
         return Choice((full, empty)) if may_be_empty else full
 
     @cython.ccall
