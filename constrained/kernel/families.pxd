@@ -14,6 +14,7 @@ cdef int keep_labels(tuple families, Labels labels) except -1
 cdef class Family:
     cdef int n_sets
     cdef unsigned int* sets
+    cdef Labels labels
 
 @cython.final
 cdef class Labels:

@@ -6,7 +6,8 @@ position to one other. Most of them come with what many grammars share, and the 
 together again and again. So a family is one object for all that have the same sets, and how the bytes are told apart by
 several families (``Labels``) is kept for the process, by the families themselves.
 
-A set is eight 32-bit words. Nothing here changes once it is made.
+A set is eight 32-bit words. Nothing here changes once it is made; the labels of a family alone are found when first
+asked for.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _labels: dict = {}
 @cython.final
 @cython.cclass
 class Family:
-    """``n_sets`` different sets."""
+    """``n_sets`` different sets. ``labels``: how they tell the bytes apart, once that was asked for; None: not yet."""
 
     if cython.compiled:
 
@@ -49,7 +50,7 @@ class Family:
         def __new__(cls):
             self = object.__new__(cls)
             self.n_sets = 0
-            self.sets = None
+            self.sets = self.labels = None
             return self
 
 

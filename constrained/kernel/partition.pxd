@@ -61,6 +61,10 @@ cdef class ByteSets:
     cdef int _keep(self) except -1
     cdef int _rehash(self) except -1
     cdef int _label(self) except -1
+    cdef void _nothing(self) noexcept
+    cdef int _join(self, tuple families) except -1
+    cdef int _runs(self, int* runs) noexcept
+    cdef void _fill(self, int* runs, int n_runs) noexcept
     cdef int _refine(self, unsigned int* sets, int n_sets) except -1
     cdef void _refine_runs(self, int* runs, int n_runs, unsigned int* sets, int first, int count) noexcept
     cdef int number(self, int* found, int* first_bytes) except -1

@@ -3,8 +3,9 @@
 
 The 256 bytes, refined by every set of bytes that leads from one position to one other. A set is eight 32-bit words.
 ``ByteSets`` collects them: bytes that stand alone somewhere are classes of their own and need no set, rows that are
-copies of one seen before (the same ranges to the same places, as seen from the position) are passed over, and equal
-sets are kept once. What blocks and images bring along comes as families (``kernel.families``). ``Partition`` is the
+copies of one seen before (the same ranges to the same places, as seen from the position; in a block, the same ranges
+put together alike) are passed over, and equal sets are kept once. What blocks and images bring along comes as families
+(``kernel.families``), whose labels are found once each and joined. ``Partition`` is the
 result, with classes numbered by their first bytes, so that equal partitions are equal; those of regions are kept for
 the process, by the sets they are made of.
 
@@ -92,6 +93,29 @@ def _count(word: cython.uint) -> cython.int:
 def _mix(h: cython.uint, value: cython.uint) -> cython.uint:
     h = ((h ^ value) * cython.cast(cython.uint, 0x9E3779B1)) & cython.cast(cython.uint, 0xFFFFFFFF)
     return h ^ (h >> 15)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _are_alike(block: Block, a: cython.int, b: cython.int) -> cython.bint:
+    """Whether the same ranges of two states of a block lead to one place each."""
+    e: cython.int = block.first[a]
+    f: cython.int = block.first[b] - e
+    i: cython.int
+    j: cython.int
+    last: cython.int = block.first[a + 1]
+    if last + f != block.first[b + 1]:
+        return False
+    for i in range(e, last):
+        if block.lo[i] != block.lo[i + f] or block.hi[i] != block.hi[i + f]:
+            return False
+    for i in range(e + 1, last):
+        j = i - 1
+        while j >= e and block.to[j] != block.to[i] and block.to[j + f] != block.to[i + f]:
+            j -= 1
+        if j >= e and (block.to[j] != block.to[i] or block.to[j + f] != block.to[i + f]):
+            return False
+    return True
 
 
 @cython.final
@@ -370,8 +394,9 @@ class ByteSets:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _collect(self, block: Block) -> cython.int:
-        """Find the sets of a block, once for the process."""
+        """Find the sets of a block, once for the process. Most rows have the sets of another one."""
         own: ByteSets = sets_of(self.net)
+        h: cython.uint
         i: cython.int
         j: cython.int
         k: cython.int
@@ -383,6 +408,19 @@ class ByteSets:
             if last == k + 1 and block.lo[k] == block.hi[k]:
                 own.alone[block.lo[k] >> 5] |= cython.cast(cython.uint, 1) << (block.lo[k] & 31)
                 continue
+            h = 17
+            for j in range(k, last):
+                w = 2 * (block.to[j] == block.to[k]) + (j > k + 1 and block.to[j] == block.to[j - 2])
+                h = _mix(h, cython.cast(cython.uint, block.lo[j] << 10 | block.hi[j] << 2 | w))
+            j = cython.cast(cython.int, h & cython.cast(cython.uint, own.rows_size - 1))
+            while own.rows[j] >= 0 and not _are_alike(block, i, own.rows[j]):
+                j = (j + 1) & (own.rows_size - 1)
+            if own.rows[j] >= 0:
+                continue
+            own.rows[j] = i
+            own.n_rows += 1
+            if 2 * own.n_rows >= own.rows_size:
+                own._more_rows()
             for k in range(block.first[i], last):
                 j = block.first[i]
                 while block.to[j] != block.to[k]:
@@ -490,24 +528,14 @@ class ByteSets:
     def _label(self) -> cython.int:
         """Fill ``label`` and ``cuts``, as if no byte stood alone."""
         labels: Labels
-        family: Family
         families: tuple
-        i: cython.int
         if not self.families:
-            for i in range(256):
-                self.label[i] = 0
-            for i in range(8):
-                self.cuts[i] = 0
+            self._nothing()
         else:
             families = tuple(self.families)
             labels = known_labels(families)
             if labels is None:
-                for i in range(256):
-                    self.label[i] = 0
-                for i in range(8):
-                    self.cuts[i] = 0
-                for family in families:
-                    self._refine(family.sets, family.n_sets)
+                self._join(families)
                 labels = Labels()
                 labels.load(self.label, self.cuts)
                 keep_labels(families, labels)
@@ -516,13 +544,74 @@ class ByteSets:
         return self._refine(self.sets, self.n_sets)
 
     @cython.cfunc
+    @cython.exceptval(check=False)
+    def _nothing(self) -> cython.void:
+        """Nothing is told apart."""
+        i: cython.int
+        for i in range(256):
+            self.label[i] = 0
+        for i in range(8):
+            self.cuts[i] = 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _join(self, families: tuple) -> cython.int:
+        """Tell apart in ``label`` what any of the families does: by its labels, which are found once."""
+        runs = cython.declare(cython.int[257])
+        newest = cython.declare(cython.int[256])  # as in ``_refine_runs``
+        made_of = cython.declare(cython.int[256])
+        having = cython.declare(cython.int[256])
+        labels: Labels
+        family: Family
+        n_runs: cython.int
+        n: cython.int
+        b: cython.int
+        i: cython.int
+        j: cython.int
+        k: cython.int
+        within: cython.int
+        for family in families:
+            if family.labels is None:
+                self._nothing()
+                self._refine(family.sets, family.n_sets)
+                labels = Labels()
+                labels.load(self.label, self.cuts)
+                family.labels = labels
+        self._nothing()
+        for family in families:
+            labels = family.labels
+            for i in range(8):
+                self.cuts[i] |= labels.cuts[i]
+        n_runs = self._runs(runs)
+        for family in families:
+            labels = family.labels
+            n = 0
+            for i in range(256):
+                newest[i] = -1
+            for i in range(n_runs):
+                b = runs[i]
+                within = labels.label[b]
+                j = self.label[b]
+                k = newest[j]
+                while k >= 0 and having[k] != within:
+                    k = made_of[k]
+                if k < 0:
+                    k = n
+                    n += 1
+                    having[k] = within
+                    made_of[k] = newest[j]
+                    newest[j] = k
+                self.label[b] = k
+        self._fill(runs, n_runs)
+        return 0
+
+    @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _refine(self, sets: cython.p_uint, n_sets: cython.int) -> cython.int:
         """Tell apart in ``label`` what is in different sets."""
         runs = cython.declare(cython.int[257])
-        n_runs: cython.int = 0
+        n_runs: cython.int
         first: cython.int = 0
-        b: cython.int
         i: cython.int
         k: cython.int
         word: cython.uint
@@ -535,6 +624,22 @@ class ByteSets:
                 before = word >> 31
         if n_sets == 0:
             return 0
+        n_runs = self._runs(runs)
+        while first < n_sets:
+            k = min(32, n_sets - first)
+            self._refine_runs(runs, n_runs, sets, first, k)
+            first += k
+        self._fill(runs, n_runs)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _runs(self, runs: cython.p_int) -> cython.int:
+        """Where the runs of bytes begin that nothing tells apart, by ``cuts``, and 256; how many they are."""
+        n_runs: cython.int = 0
+        b: cython.int
+        i: cython.int
+        word: cython.uint
         self.cuts[0] |= 1
         for i in range(8):
             word = self.cuts[i]
@@ -546,14 +651,17 @@ class ByteSets:
                 word = word >> 1
                 b += 1
         runs[n_runs] = 256
-        while first < n_sets:
-            k = min(32, n_sets - first)
-            self._refine_runs(runs, n_runs, sets, first, k)
-            first += k
+        return n_runs
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _fill(self, runs: cython.p_int, n_runs: cython.int) -> cython.void:
+        """The labels of whole runs."""
+        b: cython.int
+        i: cython.int
         for i in range(n_runs):
             for b in range(runs[i] + 1, runs[i + 1]):
                 self.label[b] = self.label[runs[i]]
-        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
