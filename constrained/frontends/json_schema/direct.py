@@ -480,27 +480,30 @@ class Writer(Places):
         if not are_items_plain(schema, ARRAY, self.tables.max_repeat):
             return None
         inside: object
-        opened: list = [schema, None]
-        self.open.append(opened)
-        item: object = None
+        item: object
+        rule: object = None
+        pointer: str = None
         if "items" in schema:
             item = self.quick(schema["items"])
             if item is None:
+                opened: list = [schema, None]
+                self.open.append(opened)
+                pointer = place_of(base, keyword, name)
                 try:
-                    item = self.value(schema["items"], place_of(base, keyword, name), "items", None)
+                    item = self.value(schema["items"], pointer, "items", None)
                 except NoValue:
                     raise NotPlain from None  # the array has one
+                self.open.pop()
+                rule = opened[1]  # asked for by the items: it is like no other
         else:
             item = self.any_value()
-        self.open.pop()
-        rule = opened[1]  # asked for by the items: it is like no other
         least, most = schema.get("minItems", 0), schema.get("maxItems")
         key = (mark(item), least, most, types)
         if self.arrays is None:
             self.arrays = {}
         found = self.arrays.get(key) if rule is None else rule
         if found is None:
-            found = reference(self.rule_name(place_of(base, keyword, name)))
+            found = reference(self.rule_name(place_of(base, keyword, name) if pointer is None else pointer))
             self.arrays[key] = found
             rule = found
         if rule is not None:

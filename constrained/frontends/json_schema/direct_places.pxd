@@ -13,6 +13,8 @@ cdef class Places(Rules):
     cdef Py_ssize_t compared
     cdef list waiting
     cdef Py_ssize_t done
+    cdef str home
+    cdef dict at_home
     cdef object begin_places(self, object document, Shapes shapes, Checked checked)
     cdef tuple target(self, str ref)
     cdef tuple follow(self, str ref)

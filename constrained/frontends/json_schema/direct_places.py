@@ -45,6 +45,8 @@ class Places(Rules):
 
     ``known``: the expressions of schemas, by their identity. ``looks``: a list ``schema, expression, ...`` of those
     that look alike, by a hash of how they do. ``waiting``: ``(schema, pointer, name of its rule, union or None)``.
+    ``home``: the beginning of a reference to a definition of the root, as the last one was, None: there was none;
+    ``at_home``: those definitions.
     """
 
     @cython.cfunc
@@ -57,6 +59,8 @@ class Places(Rules):
         self.compared = 0
         self.waiting = []
         self.done = 0
+        self.home = None
+        self.at_home = None
 
     # ---- references ----------------------------------------------------------------------------------
 
@@ -83,6 +87,13 @@ class Places(Rules):
     def follow(self, ref: str) -> tuple:
         """The schema that a pointer from the document's root leads to, and the pointer: as ``Document.walk``."""
         value: object = self.document
+        if self.home is not None and ref.startswith(self.home):
+            name: str = ref[len(self.home):]
+            if "/" not in name and "~" not in name and "%" not in name:
+                value = self.at_home.get(name, self)
+                if value is self:
+                    raise NotPlain
+                return value, ref[1:]
         if ref == "#":
             return value, ""
         if not ref.startswith("#/"):
@@ -106,7 +117,12 @@ class Places(Rules):
             else:
                 raise NotPlain
         # a definition of the root is one of the document's places; others are looked for
-        if not (len(parts) == 2 and self.shapes.of(parts[0]) == MAP) and not self.checked.holds(value, self.shapes):
+        if len(parts) == 2 and self.shapes.of(parts[0]) == MAP:
+            home: object = cython.cast(dict, self.document).get(parts[0])
+            if "%" not in ref and "~" not in ref and type(home) is dict:
+                self.home = ref[:len(ref) - len(cython.cast(str, parts[1]))]
+                self.at_home = home
+        elif not self.checked.holds(value, self.shapes):
             raise NotPlain
         return value, path
 
