@@ -21,7 +21,13 @@ from constrained.errors import (
     echo,
 )
 from constrained.frontends.json_schema.denotation import ANYTHING
-from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, PLAIN_INTEGER, NumberShape
+from constrained.frontends.json_schema.numbers import (
+    ANY_INTEGER,
+    ANY_NUMBER,
+    PLAIN_INTEGER,
+    NumberShape,
+    whole_interval,
+)
 from constrained.frontends.json_schema.objects import ANY_OTHERS, disjoint_cells, split_cells
 from constrained.frontends.json_schema.reading import count_of, decimal_of
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape, either
@@ -167,18 +173,24 @@ def _types(schema) -> cython.int:
 @cython.cfunc
 def _number(place: Place, number):
     """The numbers of a shape within the bounds and the multiples that a schema asks for; None: there are none."""
+    schema = place.schema
+    exclusive: cython.bint = "exclusiveMinimum" in schema or "exclusiveMaximum" in schema
+    if not exclusive and "multipleOf" not in schema:
+        least, most = schema.get("minimum"), schema.get("maximum")
+        if (least is None or type(least) is int) and (most is None or type(most) is int) and (
+                least is None or most is None or least <= most):
+            return whole_interval(number, least, most)
     low, high = decimal_of(place, "minimum"), decimal_of(place, "maximum")
     bounds: list
-    if place.dialect.exclusive_flags:
-        below, above = place.schema.get("exclusiveMinimum", False), place.schema.get("exclusiveMaximum", False)
+    if exclusive and place.dialect.exclusive_flags:
+        below, above = schema.get("exclusiveMinimum", False), schema.get("exclusiveMaximum", False)
         bounds = [(low, below, None, False)] if low is not None else []
         if high is not None:
             bounds.append((None, False, high, above))
     else:
         bounds = [(low, False, high, False)] if low is not None or high is not None else []
-        under, over = decimal_of(place, "exclusiveMinimum"), decimal_of(place, "exclusiveMaximum")
-        if under is not None or over is not None:
-            bounds.append((under, True, over, True))
+        if exclusive:
+            bounds.append((decimal_of(place, "exclusiveMinimum"), True, decimal_of(place, "exclusiveMaximum"), True))
     found = number
     for lower, lower_open, upper, upper_open in bounds:
         if found is None:

@@ -90,7 +90,7 @@ class Kind:
                 expr = texts.get(shape)
                 if expr is None:
                     expr = texts[shape] = shape.to_expr(self.policy, self.limits)
-                scalars.append((kind, expr, character_rules(expr)))
+                scalars.append((kind, expr, character_rules(expr) if kind == "string" else None))
         words = (TRUE_WORD,) * bool(d.booleans & 2) + (FALSE_WORD,) * bool(d.booleans & 1) + (NULL_WORD,) * d.null
         return Texts(tuple(scalars), words, bool(d.objects), bool(d.arrays))
 

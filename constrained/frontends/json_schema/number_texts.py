@@ -54,7 +54,8 @@ def number_expression(shape: NumberShape, digits: int, integer_as_float: bool, l
         if shape.integer and shape.lower is not None and shape.upper is not None and (
                 max(shape.lower.copy_abs(), shape.upper.copy_abs()) >= _LONG):
             return _long_integers(shape, integer_as_float, limits)
-        tree = unbounded_tree(digits) if shape.is_any() else number_tree(shape, digits, integer_as_float)
+        is_any = shape.lower is None and shape.upper is None and not shape.integer
+        tree = unbounded_tree(digits) if is_any else number_tree(shape, digits, integer_as_float)
         return None if tree is None else plain_expression(tree)
     step = shape.step()
     if step is not None and not shape.excluded and not shape.not_multiple_of:

@@ -16,7 +16,7 @@ Zero may be negative. Cost: a shape seen before 1 us, an interval 20-60 us, a mu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache, reduce
 from itertools import combinations
@@ -27,7 +27,8 @@ from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.grammar.ir import Choice, Expr
 from constrained.limits import Limits
 
-__all__ = ["ANY_INTEGER", "ANY_NUMBER", "PLAIN_INTEGER", "NumberShape", "common_multiple", "is_multiple"]
+__all__ = ["ANY_INTEGER", "ANY_NUMBER", "PLAIN_INTEGER", "NumberShape", "common_multiple", "is_multiple",
+           "whole_interval"]
 
 _DEFAULT_LIMITS = Limits()
 _ONE = Decimal(1)
@@ -39,16 +40,12 @@ _LOOKED_AT = 1000
 #: Steps that leave numbers out, up to which members are counted.
 _LEFT_OUT = 6
 
-#: Ranges of the number formats: OpenAPI's, and IEEE 754 for floats (the finite ones).
-_FORMATS: dict[str, tuple[bool, Decimal, Decimal]] = {
-    "int32": (True, Decimal(-(2**31)), Decimal(2**31 - 1)),
-    "int64": (True, Decimal(-(2**63)), Decimal(2**63 - 1)),
-    "float": (False, -Decimal((2**24 - 1) * 2**104), Decimal((2**24 - 1) * 2**104)),
-    "double": (False, -Decimal((2**53 - 1) * 2**971), Decimal((2**53 - 1) * 2**971)),
-}
+#: Whole numbers below this are remembered as decimals.
+_SMALL = 10**18
+_NONE: frozenset[Decimal] = frozenset()
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True)
 class NumberShape:
     """The numbers between ``lower`` and ``upper`` (None: no bound) that the other fields let pass.
 
@@ -56,6 +53,7 @@ class NumberShape:
     ``not_multiple_of``: positive decimals. ``values``, where not None, holds all members; of the rest only ``integer``
     and ``plain`` then say something: how they may be spelled. ``plain``, in a draft that tells integers by that: True,
     without fraction and exponent (``integer``, too); False, with one.
+    A value: it is not changed once it is made, which is not enforced, for speed.
     """
 
     integer: bool = False
@@ -64,10 +62,18 @@ class NumberShape:
     upper: Decimal | None = None
     upper_open: bool = False
     multiple_of: Decimal | None = None
-    not_multiple_of: frozenset[Decimal] = frozenset()
-    excluded: frozenset[Decimal] = frozenset()
+    not_multiple_of: frozenset[Decimal] = _NONE
+    excluded: frozenset[Decimal] = _NONE
     values: tuple[Decimal, ...] | None = None
     plain: bool | None = None
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        """Kept: tables are asked for the same shapes again and again."""
+        if self._hash == 0:
+            self._hash = hash((self.integer, self.lower, self.lower_open, self.upper, self.upper_open, self.multiple_of,
+                               self.not_multiple_of, self.excluded, self.values, self.plain)) or 1
+        return self._hash
 
     @staticmethod
     def of_values(values: Iterable[Decimal | int]) -> NumberShape:
@@ -89,10 +95,7 @@ class NumberShape:
     @staticmethod
     def from_format(name: str) -> NumberShape | None:
         """``int32``, ``int64``, ``float``, ``double``: what the type can hold. None for any other name."""
-        if name not in _FORMATS:
-            return None
-        integer, lower, upper = _FORMATS[name]
-        return NumberShape.of_bounds(lower, upper, integer=integer)
+        return _FORMATS.get(name)
 
     def exclude_values(self, values: Iterable[Decimal | int]) -> NumberShape:
         """The same without ``values``."""
@@ -184,9 +187,12 @@ class NumberShape:
         step = self.step()
         if step is None:
             return False
-        # If the first multiple is left out by a divisor of it, then so is every other.
-        if any(is_multiple(step, other) for other in self.not_multiple_of):
-            return True
+        if self.not_multiple_of:
+            # If the first multiple is left out by a divisor of it, then so is every other.
+            if any(is_multiple(step, other) for other in self.not_multiple_of):
+                return True
+        elif self.lower is None or self.upper is None:
+            return False
         few = self.enumerated(len(self.excluded) + 2 if not self.not_multiple_of else _LOOKED_AT)
         return few is not None and not few
 
@@ -250,9 +256,20 @@ PLAIN_INTEGER = NumberShape(integer=True, plain=True)
 """The integers of a draft for which ``1.0`` is none."""
 
 
+def whole_interval(kind: NumberShape, lower: int | None, upper: int | None) -> NumberShape:
+    """``kind`` (``ANY_NUMBER``, ``ANY_INTEGER`` or ``PLAIN_INTEGER``) from ``lower`` to ``upper``, no less, and both.
+
+    It is what ``intersect`` makes of them.
+    """
+    return NumberShape(kind.integer, None if lower is None else _plain(lower), False,
+                       None if upper is None else _plain(upper), False, None, _NONE, _NONE, None, kind.plain)
+
+
 def _plain(number: Decimal | int) -> Decimal:
     """``number`` as a decimal of its value alone: equal numbers become equal, -0 becomes 0. No context rounds it."""
     if isinstance(number, int):
+        if -_SMALL < number < _SMALL:
+            return _of_small(number)
         number = Decimal(number)
     if not number.is_finite():
         raise ValueError(f"a number of JSON is finite, not {number}")
@@ -263,9 +280,29 @@ def _plain(number: Decimal | int) -> Decimal:
     if max(len(digits), abs(exponent)) > _LONGEST:
         raise GrammarLimitError("max_dfa_states", _LONGEST, f"a number of {max(len(digits), abs(exponent))} digits")
     end = len(digits)
+    if digits[end - 1]:
+        return number
     while digits[end - 1] == 0:
         end -= 1
     return Decimal((sign, digits[:end], exponent + len(digits) - end))
+
+
+@lru_cache(maxsize=1024)
+def _of_small(number: int) -> Decimal:
+    zeros = 0
+    while number and number % 10 == 0:
+        number //= 10
+        zeros += 1
+    return Decimal(number) if zeros == 0 else Decimal((int(number < 0), Decimal(abs(number)).as_tuple().digits, zeros))
+
+
+#: What the number formats can hold: OpenAPI's, and IEEE 754 for floats (the finite ones).
+_FORMATS: dict[str, NumberShape] = {
+    "int32": NumberShape.of_bounds(-(2**31), 2**31 - 1, integer=True),
+    "int64": NumberShape.of_bounds(-(2**63), 2**63 - 1, integer=True),
+    "float": NumberShape.of_bounds(-(2**24 - 1) * 2**104, (2**24 - 1) * 2**104),
+    "double": NumberShape.of_bounds(-(2**53 - 1) * 2**971, (2**53 - 1) * 2**971),
+}
 
 
 def _tighter(a: Decimal | None, a_open: bool, b: Decimal | None, b_open: bool,

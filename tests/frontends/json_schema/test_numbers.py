@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 
 from constrained.errors import GrammarLimitError
 from constrained.frontends.json_schema.number_texts import number_dfa, number_tree
-from constrained.frontends.json_schema.numbers import ANY_INTEGER, ANY_NUMBER, NumberShape
+from constrained.frontends.json_schema.numbers import (
+    ANY_INTEGER,
+    ANY_NUMBER,
+    PLAIN_INTEGER,
+    NumberShape,
+    whole_interval,
+)
 from constrained.frontends.json_schema.policy import TextPolicy
 from constrained.grammar.ir import Expr, RuleSet
 from constrained.limits import Limits
@@ -183,6 +189,21 @@ def test_algebra(shapes: list[NumberShape | None], seed: int) -> None:
         expected = left.contains(value) and right.contains(value)
         assert (both is not None and both.contains(value)) == expected, text
         assert any(other.contains(value) for other in others) == (not left.contains(value)), text
+
+
+@given(st.sampled_from([ANY_NUMBER, ANY_INTEGER, PLAIN_INTEGER]), st.none() | st.integers(-(10**20), 10**20),
+       st.none() | st.integers(0, 10**20) | st.sampled_from([10**n for n in range(20)]))
+@settings(max_examples=100, deadline=None)
+def test_whole_intervals_are_what_intersect_makes_of_them(kind: NumberShape, lower: int | None, size: int | None,
+                                                          ) -> None:
+    upper = None if size is None else (lower or 0) + size
+    found = whole_interval(kind, lower, upper)
+    assert found == kind.intersect(NumberShape.of_bounds(lower, upper))
+    for bound, of_number in ((found.lower, lower), (found.upper, upper)):
+        assert (bound is None) == (of_number is None)
+        if bound is not None and of_number is not None:
+            said = Decimal(str(of_number)).normalize() if of_number else Decimal(0)
+            assert bound.as_tuple() == said.as_tuple()  # equal ones are one
 
 
 def accepts(expr: Expr, text: str) -> bool:
