@@ -2,6 +2,7 @@ cimport cython
 
 cdef class Chains
 cdef int BEGIN
+cdef int MOST_SPARE
 
 cdef class Chains:
     cdef int size
@@ -19,5 +20,7 @@ cdef class Chains:
     cdef int link(self, int i, int b) except -1
     @cython.final
     cdef void unlink(self, int i) noexcept
+    @cython.final
+    cdef long long held(self, long long capacity, long long used) noexcept
     @cython.final
     cdef int _split(self) except -1

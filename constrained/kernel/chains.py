@@ -29,6 +29,7 @@ else:
     from constrained.kernel.memory import grow_int, wider
 
 BEGIN = cython.declare(cython.int, 16)
+MOST_SPARE = cython.declare(cython.int, 4096)
 
 
 @cython.cclass
@@ -99,6 +100,13 @@ class Chains:
     def unlink(self, i: cython.int) -> cython.void:
         """Take out ``i``, the youngest."""
         self.head[self.bucket(self.hash_of(i))] = self.behind[i]
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def held(self, capacity: cython.longlong, used: cython.longlong) -> cython.longlong:
+        """Of ``capacity`` entries those that may have been written: of a large array the rest is addresses only."""
+        return min(capacity, used + MOST_SPARE)
 
     @cython.final
     @cython.cfunc

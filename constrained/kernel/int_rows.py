@@ -145,6 +145,6 @@ class IntRows(Chains):
         self.undo(max(n, 1))
 
     def memory(self):
-        """Bytes held, capacity counted as far as it may have been written."""
-        return 4 * (min(self.cap, 2 * self.n + 16) * self.width + min(self.room, 2 * self.n + 16)
-                    + min(self.buckets, 2 * self.size))
+        """Bytes held."""
+        return 4 * (self.held(self.cap, self.n) * self.width + self.held(self.room, self.n)
+                    + self.held(self.buckets, self.size))

@@ -62,6 +62,7 @@ cdef class MaskRecords:
     cdef int _record(self, int g, int u, bint hook) except -1 nogil
     @cython.final
     cdef int _literal_record(self, int g, int d, bint hook) except -1 nogil
+    cdef int _fork_record(self, int g, int d, bint hook) except -1 nogil
     @cython.final
     cdef int _enter_walk(self, bint hook) except -1 nogil
     @cython.final

@@ -291,6 +291,23 @@ class MaskRecords:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
+    def _fork_record(self, g: cython.int, d: cython.int, hook: cython.bint) -> cython.int:
+        """A new record: what fork det ``d`` reads at group ``g``."""
+        i: cython.int
+        at: cython.int
+        if g != ROOT_GROUP:
+            at = self.a.det_first(d)
+            for i in range(8):
+                self.first[i] = self.a.firsts[at + i]
+            if not self.groups.meets(g, self.first):
+                return 0
+        self.walk.branch(g, d, hook)
+        return self._enter_walk(hook)
+
+    @cython.final
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
     def _enter_walk(self, hook: cython.bint) -> cython.int:
         """A new record of what the walk has found; 0 if that is nothing."""
         i: cython.int
@@ -391,8 +408,11 @@ class MaskRecords:
     def _det_record(self, g: cython.int, d: cython.int, hook: cython.bint) -> cython.int:
         """A new record: what det ``d`` reads itself at group ``g``."""
         d = self.a.byte_det(d)
-        if self.walk.plain and self.a.d_loop[d] < 0 and self.walk.literals.is_literal(d):
-            return self._literal_record(g, d, hook)
+        if self.walk.plain and self.a.d_loop[d] < 0:
+            if self.walk.literals.is_literal(d):
+                return self._literal_record(g, d, hook)
+            if self.walk.literals.is_fork(d):
+                return self._fork_record(g, d, hook)
         return self._record(g, self.r.hole_node(d, 0), hook)
 
     @cython.final

@@ -19,7 +19,7 @@ if cython.compiled:
     from cython.cimports.libc.stdlib import calloc, free, realloc
     from cython.cimports.libc.string import memcpy, memset
 
-LARGE = cython.declare(cython.Py_ssize_t, 1 << 18)
+LARGE = cython.declare(cython.Py_ssize_t, 1 << 17)
 MAPPED = cython.declare(cython.Py_ssize_t, 1 << 24)
 SPARE = cython.declare(cython.Py_ssize_t, 1 << 29)
 

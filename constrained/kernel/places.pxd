@@ -4,6 +4,8 @@ from constrained.kernel.automaton cimport Automaton
 
 cdef int NODE_BITS
 cdef int MAX_BASES
+cdef int AT_ONCE
+cdef int SMALL
 
 @cython.final
 @cython.no_gc
@@ -14,6 +16,8 @@ cdef class Places:
     cdef int v_pool_len
     cdef int v_pool_cap
     cdef int v_table_size
+    cdef int v_old_size
+    cdef int v_moved
     cdef int m_count
     cdef int m_cap
     cdef int m_pool_len
@@ -28,6 +32,7 @@ cdef class Places:
     cdef int* v_bits
     cdef int* v_pool
     cdef int* v_table
+    cdef int* v_old
     cdef int* m_node
     cdef int* m_off
     cdef int* m_len
@@ -49,8 +54,9 @@ cdef class Places:
     cdef void _drop(self) noexcept nogil
     cdef int forget(self) except -1 nogil
     cdef long long bytes_held(self) noexcept nogil
-    cdef int _make_table(self, int size) except -1 nogil
-    cdef int _slot(self, int* words, int at, int n) noexcept nogil
+    cdef int _grow_table(self) except -1 nogil
+    cdef void _move(self, int some) noexcept nogil
+    cdef int _slot(self, int* table, int size, int* words, int at, int n) noexcept nogil
     cdef int _intern(self, int bits) except -2 nogil
     cdef int _grow_bases(self, int cap) except -1 nogil
     cdef void _load(self, int v) noexcept nogil

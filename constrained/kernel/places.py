@@ -14,6 +14,8 @@ Data
     place        ``bases << 24 | node``, 0 is dead. Bases 0: there are no registers
     bases v      ``v_pool[v_off[v] ..]``, three ints for each register in use, in order: ``kind << 4 | register``, its
                  loop, the rounds done. ``v_bits[v]``: those registers as bits. Interned: equal ones have equal ids
+    v_table      where bases are found by their hash, 0: nowhere. When it grows they come into the new table a few at a
+                 time, for there is one for each item of a text; until then ``v_old`` has those from ``v_moved`` on
     move m       ``m_node[m]``: the node afterwards; ``m_pool[m_off[m] .. + 5 * m_len[m]]``: what happens to registers,
                  five ints each: register, kind, loop (-1: it had one), rounds to add, how far apart its counts are.
                  Found by ``memo`` kind 3; ``absolute`` is kind 9
@@ -48,7 +50,7 @@ if cython.compiled:
         with_count,
     )
     from cython.cimports.constrained.kernel.hashing import bit, hash_run, sort_ints
-    from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int, moved, out_of_memory
+    from cython.cimports.constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory, wider, zeroed_ints
     from cython.cimports.constrained.kernel.position_sets import FAR_COUNT
 else:
     from constrained.kernel.automaton import Automaton
@@ -64,11 +66,13 @@ else:
         with_count,
     )
     from constrained.kernel.hashing import bit, hash_run, sort_ints
-    from constrained.kernel.memory import drop_int, empty_table, grow_int, moved, out_of_memory
+    from constrained.kernel.memory import drop_int, grow_int, moved, out_of_memory, wider, zeroed_ints
     from constrained.kernel.position_sets import FAR_COUNT
 
 NODE_BITS = cython.declare(cython.int, 24)
 MAX_BASES = cython.declare(cython.int, 1 << 20)
+SMALL = cython.declare(cython.int, 1024)
+AT_ONCE = cython.declare(cython.int, 4)  # bases that each new one moves: all, long before the table grows again
 
 
 @cython.final
@@ -131,6 +135,7 @@ class Places:
         self.v_piece = drop_int(self.v_piece)
         self.v_pool = drop_int(self.v_pool)
         self.v_table = drop_int(self.v_table)
+        self.v_old = drop_int(self.v_old)
         self.m_node = drop_int(self.m_node)
         self.m_off = drop_int(self.m_off)
         self.m_len = drop_int(self.m_len)
@@ -150,6 +155,7 @@ class Places:
             self._drop()
         self.v_count = 0
         self.v_pool_len = 0
+        self.v_moved = 1
         self.m_count = 0
         self.m_pool_len = 0
         self.s_len = 0
@@ -165,37 +171,64 @@ class Places:
     @cython.nogil
     @cython.exceptval(check=False)
     def bytes_held(self) -> cython.longlong:
-        """Bytes of the tables, capacity counted."""
-        return 4 * (3 * cython.cast(cython.longlong, self.v_cap) + self.v_pool_cap + self.v_table_size
-                    + 3 * self.m_cap + self.m_pool_cap)
+        """Bytes of the tables, capacity counted as far as it may have been written."""
+        bases: cython.longlong = min(self.v_cap, 2 * self.v_count)
+        return 4 * (3 * bases + self.v_pool_len + self.v_table_size + 3 * self.m_cap + self.m_pool_cap)
 
     # ---- bases -----------------------------------------------------------------------------------------
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)
-    def _make_table(self, size: cython.int) -> cython.int:
-        self.v_table_size = size
-        self.v_table = empty_table(self.v_table, size)
+    def _grow_table(self) -> cython.int:
+        """A table twice as large."""
+        self._move(self.v_count)
+        self.v_old = self.v_table
+        self.v_old_size = self.v_table_size
+        self.v_table_size = max(16, 2 * self.v_table_size)
+        self.v_table = zeroed_ints(self.v_table_size)
         if not self.v_table:
             out_of_memory()
+        self.v_moved = 1
+        if self.v_count < SMALL:
+            self._move(self.v_count)
         return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def _slot(self, words: cython.p_int, at: cython.int, n: cython.int) -> cython.int:
-        """Where the table has the bases ``words[at : at + n]``, or the free slot for them."""
+    def _move(self, some: cython.int) -> cython.void:
+        """The next ``some`` bases that only ``v_old`` has come into the new table; after the last one it is dropped."""
         i: cython.int
-        j: cython.int = cython.cast(cython.int, hash_run(words, at, n) & (self.v_table_size - 1))
-        while self.v_table[j] >= 0:
-            if self.v_len[self.v_table[j]] == n:
+        if not self.v_old:
+            return
+        while some > 0 and 2 * self.v_moved < self.v_old_size:
+            i = self._slot(self.v_table, self.v_table_size, self.v_pool, self.v_off[self.v_moved],
+                           self.v_len[self.v_moved])
+            self.v_table[i] = self.v_moved
+            self.v_moved += 1
+            some -= 1
+        if 2 * self.v_moved >= self.v_old_size:
+            self.v_old = drop_int(self.v_old)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _slot(self, table: cython.p_int, size: cython.int, words: cython.p_int, at: cython.int,
+              n: cython.int) -> cython.int:
+        """Where a table has the bases ``words[at : at + n]``, or the free slot for them."""
+        i: cython.int
+        v: cython.int
+        j: cython.int = cython.cast(cython.int, hash_run(words, at, n) & (size - 1))
+        while table[j] != 0:
+            v = table[j]
+            if self.v_len[v] == n:
                 i = 0
-                while i < n and self.v_pool[self.v_off[self.v_table[j]] + i] == words[at + i]:
+                while i < n and self.v_pool[self.v_off[v] + i] == words[at + i]:
                     i += 1
                 if i == n:
                     break
-            j = (j + 1) & (self.v_table_size - 1)
+            j = (j + 1) & (size - 1)
         return j
 
     @cython.cfunc
@@ -209,23 +242,27 @@ class Places:
         i: cython.int
         if bits == 0:
             return 0
-        if self.v_table_size == 0:
-            self._make_table(16)
+        if 2 * v >= self.v_table_size:
+            self._grow_table()
         for r in range(REGISTERS):
             if bits >> r & 1:
                 self.key[n] = self.b_kind[r] << 4 | r
                 self.key[n + 1] = self.b_loop[r]
                 self.key[n + 2] = self.b_base[r]
                 n += 3
-        i = self._slot(self.key, 0, n)
-        if self.v_table[i] >= 0:
+        i = self._slot(self.v_table, self.v_table_size, self.key, 0, n)
+        if self.v_table[i] != 0:
             return self.v_table[i]
+        if self.v_old:
+            r = self.v_old[self._slot(self.v_old, self.v_old_size, self.key, 0, n)]
+            if r != 0:
+                return r
         if v >= MAX_BASES:
             return -1
         if v >= self.v_cap:
-            self._grow_bases(16 if self.v_cap < 16 else self.v_cap * 2)
+            self._grow_bases(16 if self.v_cap < 16 else wider(self.v_cap, 3))
         if self.v_pool_len + n > self.v_pool_cap:
-            self.v_pool_cap = 2 * (self.v_pool_len + n) + 16
+            self.v_pool_cap = wider(self.v_pool_len + n + 8, 1)
             self.v_pool = grow_int(self.v_pool, self.v_pool_cap)
             if not self.v_pool:
                 out_of_memory()
@@ -237,10 +274,7 @@ class Places:
             self.v_pool[self.v_pool_len + i] = self.key[i]
         self.v_pool_len += n
         self.v_count = v + 1
-        if 2 * self.v_count > self.v_table_size:
-            self._make_table(2 * self.v_table_size)
-            for r in range(1, self.v_count):
-                self.v_table[self._slot(self.v_pool, self.v_off[r], self.v_len[r])] = r
+        self._move(AT_ONCE)
         return v
 
     @cython.cfunc
@@ -593,9 +627,10 @@ class Places:
 
 
 _COUNTERS = """
-v_count v_cap v_pool_len v_pool_cap v_table_size m_count m_cap m_pool_len m_pool_cap s_len s_cap n_groups
+v_count v_cap v_pool_len v_pool_cap v_table_size v_old_size v_moved m_count m_cap m_pool_len m_pool_cap s_len s_cap
+n_groups
 """.split()
 _POINTERS = """
-piece v_piece v_off v_len v_bits v_pool v_table m_node m_off m_len m_pool b_base b_loop b_kind b_grown
+piece v_piece v_off v_len v_bits v_pool v_table v_old m_node m_off m_len m_pool b_base b_loop b_kind b_grown
 g_loop g_kind g_least g_most g_register key s_node s_to
 """.split()

@@ -50,6 +50,7 @@ cdef class TokenWalk:
     cdef int from_root(self, int node, bint hook) except -1 nogil
     cdef int from_group(self, int g, int node, bint hook) except -1 nogil
     cdef int follow(self, int g, int d, bint hook) except -1 nogil
+    cdef int branch(self, int g, int d, bint hook) except -1 nogil
     cdef bint stands(self, int node) noexcept nogil
     cdef bint _row_stands(self, int row) except -1 nogil
     cdef int _tell(self, int x, int node) except -1 nogil

@@ -4,7 +4,8 @@
 A walk begins at the root of the trie, or behind the places of an exit group, with a node of the automaton. Small
 subtrees are read node by node. In a large one the threads in *regions* are served by ``HoleRegions`` (a finished row
 and a few exits), those *beside* a region nearly so (``BesideRegion``), and the others go on by their first bytes. Of a
-literal the bytes are followed without states (``Literals``); what comes behind it is a record of its own.
+literal and of a tree of words the bytes are followed without states (``Literals``); what comes behind a literal is a
+record of its own.
 
     found            the tokens, and the wides whose rows belong to them
     lanes            where ``used``: marks of more tokens, those of a large walk
@@ -210,6 +211,39 @@ class TokenWalk:
                 self.groups.add_node(x)
         self.literals.n_places = n
         self.rest = node if n > 0 else 0
+        return self._work()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def branch(self, g: cython.int, d: cython.int, hook: cython.bint) -> cython.int:
+        """Read what fork det ``d`` reads at group ``g``."""
+        i: cython.int
+        n: cython.int
+        x: cython.int
+        row: cython.int = 0
+        node: cython.int = 0
+        last: cython.int = -1
+        self._begin(hook)
+        self.literals.branch(g, d, self.found)
+        self.visited += self.literals.n_read
+        for i in range(self.literals.n_ends):
+            x = self.literals.ends[2 * i]
+            if self.literals.ends[2 * i + 1] != last:
+                last = self.literals.ends[2 * i + 1]
+                self.a.buf[0] = last
+                n = self.a.closure(1)
+                n = self.a.intern_det(n)
+                node = self.a.it_len
+                self.a.add_pair(n, HOLE_NODE)
+                node = self.a.canonical(node)
+                row = self.a.row_of(node) if node != HOLE_NODE else 0
+            if node != HOLE_NODE:
+                self._reach(x, row)
+                continue
+            self.found.add_at(x)
+            if hook and self.t.end[x] > x + 1:
+                self.groups.add_node(x)
         return self._work()
 
     @cython.cfunc

@@ -381,8 +381,8 @@ class ValueTrie(Chains):
 
     def memory(self):
         """Bytes held."""
-        own: cython.longlong = 4 * min(self.cap, 2 * self.n + 64) + min(self.room, 2 * self.n + 16)
-        return 4 * (own + min(self.buckets, 2 * self.size)) + self.sets.memory()
+        own: cython.longlong = 4 * self.held(self.cap, self.n) + self.held(self.room, self.n)
+        return 4 * (own + self.held(self.buckets, self.size)) + self.sets.memory()
 
     # ---- for tests -----------------------------------------------------------------------------------
 

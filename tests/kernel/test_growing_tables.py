@@ -39,6 +39,30 @@ def test_a_memo_knows_what_was_put_while_it_moves() -> None:
     assert all(memo.get(*one) == -2 for one in list(known)[:100])
 
 
+def test_counts_are_the_same_ones_while_their_table_moves() -> None:
+    """Each item of an array has bases of its own beside one node, and two registers where arrays lie in another."""
+    grammar = cd.GrammarCompiler(INFO, cache_limit_bytes=0).compile_grammar(
+        'root ::= "[" ("a" | row){30,90000} "]"\nrow ::= "<" "b"{40,70000} ">"\n')
+    automaton: Any = grammar.automaton
+    rng = random.Random(0)
+    handle = automaton.advance(automaton.start(), b"[" + b"a" * 200 + b"<")
+    met = [handle]
+    for _ in range(5_000):
+        handle = automaton.advance(handle, b"b")
+        met.append(handle)
+        if len(met) % 7 == 0:
+            for one in (handle, met[rng.randrange(len(met))]):
+                packed = automaton.packed(one)
+                assert packed is not None
+                assert automaton.unpacked(packed) == one
+    assert len(set(met)) == len(met)
+    again = met[0]
+    for one in met[1:]:
+        again = automaton.advance(again, b"b")
+        assert again == one
+    assert len({one & 0xFFFFFF for one in met}) < 200
+
+
 def test_states_are_the_same_ones_while_their_table_moves() -> None:
     rng = random.Random(0)
     text = "".join(rng.choices("abcdefgh", k=9_000))

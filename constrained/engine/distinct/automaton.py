@@ -14,21 +14,24 @@ Data
     begin new epochs together with this one. exact's vocabulary is the 256 bytes, the mark, and the tokens that the
     grammar names. The last steps and masks are remembered; states stay for the epoch, 40 bytes each.
 
+    What an epoch leaves behind is given back a little with each new step (``fading``): thousands of objects at once
+    would hold one up.
+
 Cost: a first step 5-10 us, a first mask as ``masks`` says, known ones a look-up and a copy.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from constrained.engine.distinct import MARK, Pairs
 from constrained.engine.distinct.ends import Ends
 from constrained.engine.distinct.masks import Mask, Masks
+from constrained.engine.distinct.recent import Fading, Recent
 from constrained.engine.distinct.texts import VocabularyTexts
 from constrained.kernel.int_rows import IntRows
 from constrained.kernel.token_automaton import StaleState, TokenAutomaton
@@ -37,33 +40,13 @@ from constrained.kernel.value_reader import ValueReader
 
 __all__ = ["DistinctAutomaton"]
 
-KEPT = 4_000
-"""Steps, and masks, that are remembered: the last ones."""
-
 _PLACE = 44
 """Bits of a handle below those of the epoch (``kernel.token_automaton``); rows of ints hold them in two halves."""
 
 _NODE = 24
 
-Key = TypeVar("Key")
-Value = TypeVar("Value")
-
 Packed = tuple[ValueReader, list[tuple[int, list[int]]], int]
 """What the readers have seen, relaxed's state and the pairs as ints, and how many there should be."""
-
-
-class Recent(dict[Key, Value]):
-    """What was kept last; for each new one the oldest goes, because to forget all at once would hold up a step."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.order: deque[Key] = deque()
-
-    def keep(self, key: Key, value: Value) -> Value | None:
-        """Remember ``value``, which was not known; returns the one that goes."""
-        self.order.append(key)
-        self[key] = value
-        return self.pop(self.order.popleft()) if len(self.order) > KEPT else None
 
 
 class DistinctAutomaton:
@@ -90,6 +73,7 @@ class DistinctAutomaton:
         self.lock = threading.RLock()
         self.epoch = 0
         self.reader = ValueReader()
+        self.fading = Fading()
         self._reset()
 
     def _reset(self) -> None:
@@ -104,6 +88,10 @@ class DistinctAutomaton:
         self.changed = 0  # words in them
         self.upper = self.exact.start() >> _PLACE << _PLACE
         self.begin = self._handle(self.relaxed.start(), ((0, self.exact.start()),))
+
+    def _kept(self) -> int:
+        """Bytes, about, of the steps and masks that are remembered."""
+        return 250 * len(self.taken) + 400 * len(self.banned) + 8 * self.changed
 
     # ---- states --------------------------------------------------------------------------------------
 
@@ -145,6 +133,7 @@ class DistinctAutomaton:
         ``keep``: but not what the readers have seen; returns how many bytes that is.
         """
         with self.lock:
+            self.fading.add([self.masks.tried, self.banned, self.taken], self.masks.memory() + self._kept())
             self.relaxed.new_epoch()
             self.exact.new_epoch()
             if not keep:
@@ -185,6 +174,8 @@ class DistinctAutomaton:
                 return 0
             after = self._after(after, lambda: self._by_token(pairs, token))
             self.taken.keep((handle, token), after)
+            if self.fading.left:
+                self.fading.step()
             return after
 
     def _by_token(self, pairs: Pairs, token: int) -> Pairs:
@@ -301,8 +292,8 @@ class DistinctAutomaton:
 
     def memory(self) -> int:
         """Bytes held, about."""
-        own = self.pairs.memory() + self.states.memory() + self.steps.memory() + 250 * len(self.taken)
-        own += 400 * len(self.banned) + 8 * self.changed + self.masks.memory()
+        own = self.pairs.memory() + self.states.memory() + self.steps.memory() + self.masks.memory()
+        own += self._kept() + self.fading.size
         return self.relaxed.memory() + self.exact.memory() + self.reader.memory() + own
 
     def counts(self) -> tuple[int, int, int, int, int]:

@@ -20,6 +20,7 @@ import numpy as np
 
 from constrained.engine.distinct import Pairs
 from constrained.engine.distinct.ends import Ends
+from constrained.engine.distinct.recent import Recent
 from constrained.engine.distinct.texts import TokenRow, VocabularyTexts
 from constrained.kernel.value_pairs import ValuePairs, in_order
 from constrained.kernel.value_walk import ValueWalk
@@ -28,9 +29,6 @@ __all__ = ["Mask", "Masks", "Words"]
 
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 _NO_WORDS: Words = np.zeros(0, dtype=np.uint32)
-
-KEPT = 4_000
-"""States of relaxed of which is remembered what has to be tried."""
 
 Mask = tuple[int, int, Words, Words]
 """relaxed's state, how many tokens are allowed, which words of relaxed's mask change, the bits kept of them."""
@@ -48,7 +46,7 @@ class Masks:
         self.texts = texts
         self.named = named
         self.walker = ValueWalk(steps, texts.closing, texts.behind_blanks)
-        self.tried: dict[tuple[int, int], list[tuple[int, bytes, bool]]] = {}
+        self.tried: Recent[tuple[int, int], list[tuple[int, bytes, bool]]] = Recent()
         self.tries = 0  # tokens in them
 
     def find(self, row: int, pairs: Pairs, bits: Any, index: int) -> Mask:
@@ -102,12 +100,8 @@ class Masks:
         """The tokens of ``doubtful`` that are allowed in a state of relaxed, as ``TokenRow.texts`` has them."""
         found = self.tried.get((row, id(doubtful)))
         if found is None:
-            if len(self.tried) >= KEPT:
-                self.tried.clear()
-                self.tries = 0
             found = [doubtful.texts[i] for i in doubtful.among(allowed)]  # shared by all states
-            self.tries += len(found)
-            self.tried[row, id(doubtful)] = found
+            self.tries += len(found) - len(self.tried.keep((row, id(doubtful)), found) or ())
         return found
 
     def memory(self) -> int:
