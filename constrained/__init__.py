@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from constrained import kernel as _kernel  # noqa: F401  # first: it lets imports find the compiled kernels
 from constrained.api.compiler import GrammarCompiler
 from constrained.api.explain import Explanation, explain
 from constrained.api.grammar import Grammar

@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.abc import MetaPathFinder
-from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
-from importlib.util import spec_from_file_location
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
@@ -39,22 +37,10 @@ def kernel_sources() -> list[Path]:
     return [path for path in PACKAGE.rglob("*.py") if path.read_text(encoding="utf-8").startswith("# cython:")]
 
 
-class SourceOnly(MetaPathFinder):
-    """Finds a kernel ``x`` as ``x.py``, whether or not a compiled ``x`` lies beside it."""
-
-    def __init__(self) -> None:
-        self.sources = {".".join(("constrained", *source.relative_to(PACKAGE).with_suffix("").parts)): source
-                        for source in kernel_sources()}
-
-    def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        source = self.sources.get(fullname)
-        return None if source is None else spec_from_file_location(fullname, source)
-
-
 if PURE:
     if any(name.startswith("constrained.") for name in sys.modules):
         raise pytest.UsageError("constrained was imported before tests/conftest.py")
-    sys.meta_path.insert(0, SourceOnly())
+    os.environ["CONSTRAINED_UNCOMPILED"] = "1"  # also for the processes that tests start
 if SHIM:
     sys.modules["cython"] = None  # type: ignore[assignment]  # "import cython" now raises ImportError
 
@@ -70,17 +56,13 @@ else:
 
 
 def stale_kernels() -> list[str]:
-    """Kernels whose source (or .pxd) is newer than what was compiled from it."""
-    stale = []
-    for binary in PACKAGE.rglob("*"):
-        name = next((binary.name.removesuffix(s) for s in EXTENSION_SUFFIXES if binary.name.endswith(s)), None)
-        if name is None:
-            continue
-        for suffix in (".py", ".pxd"):
-            source = binary.with_name(name + suffix)
-            if source.exists() and source.stat().st_mtime > binary.stat().st_mtime:
-                stale.append(source.name)
-    return stale
+    """Kernels whose source (or .pxd) is newer than the bundle compiled from them."""
+    bundles = [path for suffix in EXTENSION_SUFFIXES if (path := PACKAGE / "kernel" / f"_kernels{suffix}").exists()]
+    if not bundles:
+        return []
+    built = bundles[0].stat().st_mtime
+    files = [file for source in kernel_sources() for file in (source, source.with_suffix(".pxd")) if file.exists()]
+    return [file.name for file in files if file.stat().st_mtime > built]
 
 
 def pytest_configure(config: pytest.Config) -> None:

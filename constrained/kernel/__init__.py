@@ -1,14 +1,16 @@
 """The parts that Cython compiles, and how to tell whether it did.
 
 A kernel is a Python file that begins with a ``# cython:`` directive. ``setup.py`` compiles every such file, in this
-room or above it; ``COMPILED_MODULES`` names them, and a test holds the two equal. Uncompiled, the same files run as
-plain Python: right, but slow.
+room or above it, into one shared object (``bundle``); ``COMPILED_MODULES`` names them, and a test holds the two equal.
+Uncompiled, the same files run as plain Python: right, but slow.
 """
 
 from __future__ import annotations
 
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
+
+from constrained.kernel import bundle
 
 __all__ = ["COMPILED_MODULES", "is_compiled", "uncompiled_modules"]
 
@@ -20,9 +22,9 @@ _HERE = (
     "hashing", "hole_regions", "holes", "images", "inlining", "int_rows", "item_choice", "joint_products", "key_annex",
     "lazy_positions", "linking", "literals", "logits", "mask_records", "mask_rows", "mask_store", "mask_threads",
     "mask_walk", "memo", "memory", "minima", "network", "nodes", "nullable", "pair_list", "partition", "passes",
-    "pending", "places", "plain_programs", "position_sets", "program", "pruning", "region_automaton", "region_reach",
+    "pending", "plain_programs", "position_sets", "program", "pruning", "region_automaton", "region_reach",
     "region_tables", "region_tokens", "regions", "registers", "rule_writer", "set_entry", "set_loops",
-    "shared_grammar", "signatures", "spelling", "stacks", "starts", "subset_tables", "token_automaton",
+    "shared_grammar", "signatures", "spelling", "stacks", "starts", "subset_tables", "text_places", "token_automaton",
     "token_budgets", "token_step", "token_trie", "token_walk", "unions", "value_ahead", "value_pairs", "value_reader",
     "value_scalars", "value_states", "value_steps", "value_trie", "value_walk", "walk_lanes", "words",
 )
@@ -43,6 +45,8 @@ _ABOVE: tuple[str, ...] = (
 """Those in other rooms, by their names below ``constrained``."""
 
 COMPILED_MODULES = (*[f"constrained.kernel.{name}" for name in _HERE], *[f"constrained.{name}" for name in _ABOVE])
+
+bundle.install(COMPILED_MODULES)
 
 
 def uncompiled_modules() -> tuple[str, ...]:

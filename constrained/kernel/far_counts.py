@@ -4,7 +4,7 @@
 Idea
     In round 5,000 of 100,000 a counted loop goes on or ends as it does in round 50. So such a count is not written in
     the element: a *far count* stands there, which says where the true one is kept (a register of the place,
-    ``kernel.places``) and how many rounds were done since. Within one token a far count only grows, and bounds are
+    ``kernel.text_places``) and how many rounds were done since. Within one token a far count only grows, and bounds are
     not asked for: whoever ends a token looks whether one has come near (``Places.settle``).
 
 Data

@@ -1,7 +1,7 @@
 cimport cython
 
 from constrained.kernel.mask_walk cimport MaskWalk
-from constrained.kernel.places cimport Places
+from constrained.kernel.text_places cimport Places
 from constrained.kernel.program cimport Program
 
 cdef class TokenAutomaton

@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """An automaton read token by token: what Python calls, with states as handles.
 
-A handle is ``epoch << 44 | place``, a place a node and the registers of its far counts (``kernel.places``); 0 is the
-dead state. One of an earlier epoch raises ``StaleState`` (19 bits of an epoch's number count). Every call takes the
+A handle is ``epoch << 44 | place``, a place a node and the registers of its far counts (``kernel.text_places``); 0 is
+the dead state. One of an earlier epoch raises ``StaleState`` (19 bits of an epoch's number count). Every call takes the
 automaton's lock; after an exception in mid-build the scratch stacks are emptied, and tables are consistent.
 ``fill_many`` and ``next_many`` work on the rows of a batch without the GIL.
 """
@@ -24,8 +24,8 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.hashing import bit
     from cython.cimports.constrained.kernel.mask_walk import MaskWalk
     from cython.cimports.constrained.kernel.memory import grow_pointers
-    from cython.cimports.constrained.kernel.places import NODE_BITS, Places
     from cython.cimports.constrained.kernel.program import Program
+    from cython.cimports.constrained.kernel.text_places import NODE_BITS, Places
     from cython.cimports.constrained.kernel.token_budgets import after_token
     from cython.cimports.constrained.kernel.token_trie import TokenTrie
     from cython.cimports.constrained.kernel.unions import unite
@@ -38,7 +38,7 @@ else:
     from constrained.kernel.hashing import bit
     from constrained.kernel.mask_walk import MaskWalk
     from constrained.kernel.memory import grow_pointers
-    from constrained.kernel.places import NODE_BITS, Places
+    from constrained.kernel.text_places import NODE_BITS, Places
     from constrained.kernel.token_budgets import after_token
     from constrained.kernel.token_trie import TokenTrie
     from constrained.kernel.unions import unite

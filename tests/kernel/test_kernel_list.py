@@ -31,6 +31,12 @@ def test_the_list_names_the_files_that_setup_compiles() -> None:
     assert sorted(COMPILED_MODULES) == sorted(map(module, sources()))
 
 
+def test_last_names_are_different() -> None:
+    """One shared object holds them all, and finds each by the last part of its name."""
+    last = [name.rpartition(".")[2] for name in COMPILED_MODULES]
+    assert sorted(last) == sorted(set(last))
+
+
 @pytest.mark.parametrize("path", sources(), ids=lambda path: path.stem)
 def test_a_kernel_has_the_common_shape(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
