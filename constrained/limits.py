@@ -75,6 +75,10 @@ class Limits:
     max_indentation: int = 64
     """Columns of blocks in a Lark grammar with an indenter; deeper ones are refused. Each has rules of its own."""
 
+    def __hash__(self) -> int:
+        """Of a few fields: budgets are part of the keys of many tables, and hardly two differ in others alone."""
+        return hash((self.max_dfa_states, self.max_repeat, self.max_schema_alternatives))
+
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)

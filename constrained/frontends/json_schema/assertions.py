@@ -46,7 +46,7 @@ else:
     from constrained.frontends.json_schema.objects import ObjectShape, meet
     from constrained.frontends.json_schema.places import Places
 
-__all__ = ["APPLIES", "REFERS", "kinds_of", "own_denotation"]
+__all__ = ["APPLIES", "REFERS", "VALUES", "kinds_of", "own_denotation"]
 
 ANNOTATIONS = frozenset(("byte", "binary"))
 """Formats that say how text is meant, not which text is valid: no validator asserts them."""
@@ -73,10 +73,10 @@ _STRINGS = cython.declare(cython.int, 2)
 _OBJECTS = cython.declare(cython.int, 4)
 _ARRAYS = cython.declare(cython.int, 8)
 _FORMAT = cython.declare(cython.int, 16)
-_VALUES = cython.declare(cython.int, 32)
+VALUES = 32
 APPLIES = 64
 REFERS = 128
-"""Bits of ``kinds_of``: the meaning of other schemas comes in, in place; there is a reference."""
+"""Bits of ``kinds_of``: values are listed; the meaning of other schemas comes in, in place; there is a reference."""
 
 _KINDS: dict = {
     **dict.fromkeys("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split(), 1),
@@ -148,7 +148,7 @@ def own_denotation(normaliser: Places, place: Place, kinds: cython.int) -> Denot
         found = ANYTHING
     else:
         found = Denotation((types & _NULL) != 0, 3 if types & _BOOLEAN else 0, numbers, strings, arrays, objects)
-    if kinds & _VALUES:
+    if kinds & VALUES:
         if "enum" in schema:
             found = conjunction(normaliser.values(list(schema["enum"])), found, normaliser)
         if "const" in schema and "const" in known:

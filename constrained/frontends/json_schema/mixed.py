@@ -15,7 +15,7 @@ try:
 except ImportError:
     from constrained.kernel import cython_shim as cython
 
-from constrained.frontends.json_schema.assertions import APPLIES
+from constrained.frontends.json_schema.assertions import APPLIES, VALUES
 from constrained.frontends.json_schema.counted_patterns import character_rules
 from constrained.frontends.json_schema.denotation import ANYTHING
 from constrained.frontends.json_schema.dialects import DIALECTS, PYTHON_TYPES
@@ -72,6 +72,10 @@ class Kind:
         """What a scalar is written as; None where it is none. Raises as the reading of a schema."""
         d: Denotation
         kinds: cython.int = kinds_of(schema)
+        if kinds == VALUES and "const" not in schema:
+            listed = _listed(schema["enum"], schema.get("type"))
+            if listed is not None:
+                return listed
         if kinds & APPLIES:
             union = Normaliser(Document(schema, self.dialect), self.limits, assert_formats=self.assert_formats)
             d = union.denote(union.at(Place(schema, "", None, self.dialect, True)))
@@ -93,6 +97,25 @@ class Kind:
                 scalars.append((kind, expr, character_rules(expr) if kind == "string" else None))
         words = (TRUE_WORD,) * bool(d.booleans & 2) + (FALSE_WORD,) * bool(d.booleans & 1) + (NULL_WORD,) * d.null
         return Texts(tuple(scalars), words, bool(d.objects), bool(d.arrays))
+
+
+@cython.cfunc
+def _listed(values: list, types):
+    """The texts of those of some values that have one of the types; None: they are more than strings and null."""
+    names: tuple = (types,) if types is None or type(types) is str else tuple(types)
+    any_type: cython.bint = types is None
+    null: cython.bint = False
+    strings: dict = {}
+    for value in values:
+        if value is None:
+            null = True
+        elif type(value) is str and cython.cast(str, value).isascii():
+            strings[value] = None
+        else:
+            return None
+    found = tuple(strings) if any_type or "string" in names else ()
+    null = null and (any_type or "null" in names)
+    return Texts((("string", None, found),) if found else (), (NULL_WORD,) if null else (), False, False)
 
 
 @cython.final

@@ -296,28 +296,28 @@ def scientific_numbers(low, low_open: cython.bint, high, high_open: cython.bint,
     high_at: cython.Py_ssize_t = _NO_EXPONENT
     first: cython.Py_ssize_t = ranges[0][0]
     last: cython.Py_ssize_t = ranges[len(ranges) - 1][1]
-    low_digits = high_digits = ""
     options: list = []
     if high is not None:
         if not high:
             return options
-        high_at, high_digits = high.adjusted(), _mantissa(high)
+        high_at = high.adjusted()
         if high_at < first:
             return options
     if low:
-        low_at, low_digits = low.adjusted(), _mantissa(low)
+        low_at = low.adjusted()
         if low_at == high_at:
             if _within(low_at, ranges):
-                _add(options, _mantissas(low_digits, low_open, high_digits, high_open, cap), low_at, low_at, ranges)
+                _add(options, _mantissas(_mantissa(low), low_open, _mantissa(high), high_open, cap), low_at, low_at,
+                     ranges)
             return options
         if _within(low_at, ranges):
-            _add(options, _mantissas(low_digits, low_open, None, False, cap), low_at, low_at, ranges)
+            _add(options, _mantissas(_mantissa(low), low_open, None, False, cap), low_at, low_at, ranges)
         first = max(first, low_at + 1)
     if high is not None:
         last = min(last, high_at - 1)
     _add(options, _free_mantissa(cap), first, last, ranges)
     if high is not None and _within(high_at, ranges):
-        _add(options, _mantissas(None, False, high_digits, high_open, cap), high_at, high_at, ranges)
+        _add(options, _mantissas(None, False, _mantissa(high), high_open, cap), high_at, high_at, ranges)
     return options
 
 
