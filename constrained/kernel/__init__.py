@@ -16,9 +16,10 @@ __all__ = ["COMPILED_MODULES", "is_compiled", "uncompiled_modules"]
 
 _HERE = (
     "annexes", "arena", "automaton", "automaton_writer", "beside", "blocks", "bounded_digits", "byte_nodes",
-    "byte_trie", "carried", "chains", "choice_records", "class_trie", "completable", "counted_annex", "counted_nodes",
-    "counted_products", "counted_records", "counted_walk", "dets", "dfa_tables", "digit_blocks", "distance",
-    "exit_groups", "families", "far_counts", "follower", "found_tokens", "guard_holes", "guard_survey", "guard_tables",
+    "byte_trie", "carried", "chains", "choice_records", "class_trie", "completable", "congruence", "counted_annex",
+    "counted_nodes", "counted_products", "counted_records", "counted_walk", "dets", "dfa_tables", "digit_blocks",
+    "distance", "exit_groups", "families", "far_counts", "follower", "found_tokens", "guard_holes", "guard_survey",
+    "guard_tables",
     "hashing", "hole_regions", "holes", "images", "inlining", "int_rows", "item_choice", "joint_products", "key_annex",
     "lazy_positions", "linking", "literals", "logits", "mask_records", "mask_rows", "mask_store", "mask_threads",
     "mask_walk", "memo", "memory", "minima", "network", "nodes", "nullable", "pair_list", "partition", "passes",

@@ -11,16 +11,9 @@ cdef class Table:
     cdef int* seen
     cdef int* at
     cdef int* source
-    cdef int* elems
-    cdef int* place
     cdef int* block
     cdef int* first
-    cdef int* end
-    cdef int* marked
-    cdef int* touched
     cdef int* queue
-    cdef int* queued
     cdef int _live(self, frozenset accepting, bint met) except -1
     cdef int _turn(self, int count) except -1
-    cdef int _mark(self, int state, int touched) except -1
     cdef bint _same(self, int a, int b) noexcept

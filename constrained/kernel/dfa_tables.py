@@ -46,23 +46,16 @@ class Table:
             free(self.seen)
             free(self.at)
             free(self.source)
-            free(self.elems)
-            free(self.place)
             free(self.block)
             free(self.first)
-            free(self.end)
-            free(self.marked)
-            free(self.touched)
             free(self.queue)
-            free(self.queued)
 
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
             self.n = self.k = 0
-            for name in ("next slots order seen at source elems place block first end marked touched "
-                         "queue queued").split():
+            for name in "next slots order seen at source block first queue".split():
                 setattr(self, name, None)
             return self
 
@@ -446,161 +439,22 @@ class Table:
         return True
 
     def merge(self) -> None:
-        """Lead to the first state of each block that ``blocks`` found; to the dead ones' not at all."""
+        """Lead to the first state of each block that ``congruence.blocks`` found."""
         n: cython.int = self.n
         i: cython.int
         b: cython.int
-        for i in range(n + 1):
+        self.first = grow_int(self.first, n)
+        if not self.first:
+            raise MemoryError
+        for i in range(n):
             self.first[i] = -1
-        self.first[self.block[n]] = -2
         for i in range(n):
             b = self.block[i]
-            if self.first[b] == -1:
+            if self.first[b] < 0:
                 self.first[b] = i
         for i in range(n * self.k):
-            b = self.next[i]
-            if b >= 0:
-                b = self.first[self.block[b]]
-                self.next[i] = -1 if b < 0 else b
-
-    def blocks(self, accepting: frozenset) -> int:
-        """How many classes the coarsest congruence has (J. Hopcroft, 1971); ``block`` is that of each state.
-
-        The dead state takes part as state ``n``. Blocks are runs of ``elems``; ``place`` is where a state stands there.
-        """
-        n: cython.int = self.n + 1
-        k: cython.int = self.k
-        i: cython.int
-        j: cython.int
-        b: cython.int
-        c: cython.int
-        lo: cython.int
-        hi: cython.int
-        state: cython.int
-        target: cython.int
-        count: cython.int = 1
-        waiting: cython.int = 0
-        hits: cython.int
-        self.elems = grow_int(self.elems, n)
-        self.place = grow_int(self.place, n)
-        self.block = grow_int(self.block, n)
-        self.first = grow_int(self.first, n + 1)
-        self.end = grow_int(self.end, n + 1)
-        self.marked = grow_int(self.marked, n + 1)
-        self.touched = grow_int(self.touched, n + 1)
-        self.queue = grow_int(self.queue, n + 1)
-        self.queued = grow_int(self.queued, n + 1)
-        self.order = grow_int(self.order, n + 1)
-        self.at = grow_int(self.at, k * (n + 1) + 1)
-        self.source = grow_int(self.source, k * n + 1)
-        if not (self.elems and self.place and self.block and self.first and self.end and self.marked and self.touched
-                and self.queue and self.queued and self.order and self.at and self.source):
-            raise MemoryError
-        # sources by (class, target)
-        for i in range(k * (n + 1) + 1):
-            self.at[i] = 0
-        for j in range(k):
-            for state in range(n):
-                target = n - 1 if state == n - 1 or self.next[state * k + j] < 0 else self.next[state * k + j]
-                self.at[j * (n + 1) + target + 1] += 1
-        for j in range(k):
-            self.at[j * (n + 1)] = j * n
-            for i in range(n):
-                self.at[j * (n + 1) + i + 1] += self.at[j * (n + 1) + i]
-        for j in range(k):
-            for state in range(n):
-                self.order[state] = self.at[j * (n + 1) + state]
-            for state in range(n):
-                target = n - 1 if state == n - 1 or self.next[state * k + j] < 0 else self.next[state * k + j]
-                self.source[self.order[target]] = state
-                self.order[target] += 1
-        # accepting states first
-        lo = 0
-        hi = n
-        for state in range(n):
-            if state < n - 1 and state in accepting:
-                self.elems[lo] = state
-                self.place[state] = lo
-                self.block[state] = 0
-                lo += 1
-            else:
-                hi -= 1
-                self.elems[hi] = state
-                self.place[state] = hi
-                self.block[state] = 1
-        if lo == 0:
-            for state in range(n):
-                self.block[state] = 0
-            self.first[0] = 0
-            self.end[0] = n
-        else:
-            self.first[0] = 0
-            self.end[0] = lo
-            self.first[1] = lo
-            self.end[1] = n
-            count = 2
-        for i in range(n + 1):
-            self.marked[i] = 0
-            self.queued[i] = 0
-        self.queue[0] = 0 if count == 1 or lo <= n - lo else 1
-        self.queued[self.queue[0]] = 1
-        waiting = 1
-        while waiting > 0:
-            waiting -= 1
-            c = self.queue[waiting]
-            self.queued[c] = 0
-            # the splitter is copied: it may itself be split
-            hits = self.end[c] - self.first[c]
-            for i in range(hits):
-                self.order[i] = self.elems[self.first[c] + i]
-            for j in range(k):
-                b = 0
-                for i in range(hits):
-                    target = self.order[i]
-                    for lo in range(self.at[j * (n + 1) + target], self.at[j * (n + 1) + target + 1]):
-                        b = self._mark(self.source[lo], b)
-                for i in range(b):
-                    c = self.touched[i]
-                    hi = self.marked[c]
-                    self.marked[c] = 0
-                    if hi == self.end[c] - self.first[c]:
-                        continue
-                    # the marked ones, at the front, become a block of their own
-                    self.first[count] = self.first[c]
-                    self.end[count] = self.first[c] + hi
-                    self.first[c] += hi
-                    for lo in range(self.first[count], self.end[count]):
-                        self.block[self.elems[lo]] = count
-                    if self.queued[c] or hi <= self.end[c] - self.first[c]:
-                        self.queue[waiting] = count
-                        self.queued[count] = 1
-                    else:
-                        self.queue[waiting] = c
-                        self.queued[c] = 1
-                    waiting += 1
-                    count += 1
-        return count
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _mark(self, state: cython.int, touched: cython.int) -> cython.int:
-        """Move ``state`` to the marked front of its block; returns how many blocks are touched."""
-        b: cython.int = self.block[state]
-        at: cython.int = self.place[state]
-        front: cython.int = self.first[b] + self.marked[b]
-        other: cython.int
-        if at < front:
-            return touched
-        other = self.elems[front]
-        self.elems[front] = state
-        self.place[state] = front
-        self.elems[at] = other
-        self.place[other] = at
-        if self.marked[b] == 0:
-            self.touched[touched] = b
-            touched += 1
-        self.marked[b] += 1
-        return touched
+            if self.next[i] >= 0:
+                self.next[i] = self.first[self.block[self.next[i]]]
 
 
 def table_of_columns(data: bytes, k: cython.int, dead: cython.bint) -> tuple:

@@ -1,11 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, freethreading_compatible=True
 """The product of several deterministic automata over classes, made at once.
 
-A state of the product is a run of ``m`` ints, the states of its parts (-1: dead), found by an open hash table; states
-are made as they are met, so nothing is there that cannot be reached, and no product of some of the parts is made on
-the way. A part may be *refused*: its texts are left out, so where it is dead it has nothing more to say.
+A state of the product is a run of ``m`` ints, the states of its parts (-1: dead), and has a number that they are the
+digits of; states are made as they are met, so nothing is there that cannot be reached, and no product of some of the
+parts is made on the way. Of few numbers (``FEW``) a table has the state of each, else an open hash table. A part may be
+*refused*: its texts are left out, so where it is dead it has nothing more to say.
 
-Cost: 5-10 ns for each state, class and part.
+Cost: 10 instructions for each state, class and part, and 10 for each state and class; 30 by hashing.
 """
 
 from __future__ import annotations
@@ -17,15 +18,20 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.constrained.kernel.dfa_tables import Table
-    from cython.cimports.constrained.kernel.hashing import hash_run, put_slot
-    from cython.cimports.constrained.kernel.memory import empty_table, grow_int
+    from cython.cimports.constrained.kernel.hashing import mix, put_slot
+    from cython.cimports.constrained.kernel.memory import empty_table, grow_int, grow_long
     from cython.cimports.libc.stdlib import free
 else:
     from constrained.kernel.dfa_tables import Table
-    from constrained.kernel.hashing import hash_run, put_slot
-    from constrained.kernel.memory import empty_table, grow_int
+    from constrained.kernel.hashing import mix, put_slot
+    from constrained.kernel.memory import empty_table, grow_int, grow_long
 
 from constrained.kernel.dfa_tables import TooManyStates  # noqa: E402 - a Python name in both modes
+
+FEW = cython.declare(cython.int, 1 << 15)
+"""Numbers up to which a table has an entry for each."""
+MOST = cython.declare(cython.longlong, 1 << 60)
+"""Numbers up to which there are any."""
 
 
 @cython.final
@@ -37,6 +43,9 @@ class JointProduct:
     home[p * k + j]          class of part p that class j of the product lies in
     moved[p * k + j]         where part p is led by class j, of the state under way
     final[base[p] + state]   whether part p accepts there
+    step[p]                  what one state more of part p adds to a run's number
+    number[j]                the run that class j leads to, by its number; -1: nothing can be accepted there
+    numbers[i]               that of state i
     """
 
     if cython.compiled:
@@ -49,13 +58,16 @@ class JointProduct:
             free(self.final)
             free(self.base)
             free(self.refused)
+            free(self.step)
+            free(self.number)
+            free(self.numbers)
 
     else:
 
         def __new__(cls, *args):
             self = object.__new__(cls)
-            self.cap = self.slot_count = 0
-            for name in "runs slots home moved final base refused".split():
+            self.cap = self.slot_count = self.numbered = 0
+            for name in "runs slots home moved final base refused step number numbers".split():
                 setattr(self, name, None)
             return self
 
@@ -69,6 +81,7 @@ class JointProduct:
         self.tables = tables
         self.m = cython.cast(cython.int, len(tables))
         self.either = either
+        self.any_refused = False
         self.base = grow_int(self.base, self.m)
         self.refused = grow_int(self.refused, self.m)
         if not (self.base and self.refused):
@@ -77,6 +90,7 @@ class JointProduct:
             table = tables[p]
             self.base[p] = total
             self.refused[p] = refused[p]
+            self.any_refused = self.any_refused or self.refused[p] != 0
             total += table.n
         self.final = grow_int(self.final, total + 1)
         if not self.final:
@@ -91,20 +105,21 @@ class JointProduct:
     def run(self, homes: list, most: cython.int) -> tuple:
         """(table, accepting states): ``homes[p]`` has for each class of the product the one of part p.
 
-        Raises ``TooManyStates``. The tables of the parts stay as they are.
+        Raises ``TooManyStates``, also where runs have no numbers: two parts never are too many. The tables of the
+        parts stay as they are.
         """
         m: cython.int = self.m
         k: cython.int = cython.cast(cython.int, len(homes[0]))
         i: cython.int = 0
         j: cython.int
         p: cython.int
-        to: cython.int
         count: cython.int = 1
         room: cython.int = 64
         found: Table = Table((), k)
         accepting: list = []
         own: list
-        self.slot_count = 64
+        number: cython.longlong = 0
+        self._measure(k)
         self.slots = empty_table(self.slots, self.slot_count)
         self.home = grow_int(self.home, m * k + 1)
         self.moved = grow_int(self.moved, m * k + 1)
@@ -118,7 +133,8 @@ class JointProduct:
         self._room(0)
         for p in range(m):
             self.runs[p] = 0
-        self._place(0)
+            number += self.step[p]
+        self._place(number, 0)
         while i < count:
             if i >= room:
                 room *= 2
@@ -128,19 +144,73 @@ class JointProduct:
             if self._accepts(i):
                 accepting.append(i)
             self._move(i, k)
-            for j in range(k):
-                self._room(count)
-                to = -1
-                if self._lives(j, k, count):
-                    to = self._place(count)
-                    if to == count:
-                        count += 1
-                        if count > most:
-                            raise TooManyStates
-                found.next[i * k + j] = to
+            count = self._write(k, count, most, found.next, i * k)
             i += 1
         found.n = count
         return found, frozenset(accepting)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _measure(self, k: cython.int) -> cython.int:
+        """How runs are numbered, and how large the table is."""
+        p: cython.int
+        table: Table
+        total: cython.longlong = 1
+        self.step = grow_long(self.step, self.m)
+        self.number = grow_long(self.number, k + 1)
+        if not (self.step and self.number):
+            raise MemoryError
+        for p in range(self.m):
+            table = self.tables[p]
+            if total > MOST // (table.n + 1) and p > 1:
+                raise TooManyStates
+            self.step[p] = total
+            total *= table.n + 1
+        self.few = total <= FEW
+        self.slot_count = cython.cast(cython.int, total) if self.few else 256
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _write(self, k: cython.int, count: cython.int, most: cython.int, row: cython.p_int,
+               at: cython.int) -> cython.int:
+        """Write ``row[at : at + k]``, of the state that ``moved`` is of; returns how many states there are now."""
+        p: cython.int
+        j: cython.int
+        to: cython.int
+        step: cython.longlong
+        moved: cython.p_int = self.moved
+        number: cython.p_longlong = self.number
+        for j in range(k):
+            number[j] = moved[j] + 1
+        for p in range(1, self.m):
+            step = self.step[p]
+            for j in range(k):
+                number[j] += step * (moved[p * k + j] + 1)
+        if self.either:
+            if not self.any_refused:  # one that is accepts where it is dead
+                for j in range(k):
+                    if number[j] == 0:
+                        number[j] = -1
+        else:
+            for p in range(self.m):
+                if not self.refused[p]:
+                    for j in range(k):
+                        if moved[p * k + j] < 0:
+                            number[j] = -1
+        for j in range(k):
+            to = -1
+            if number[j] >= 0:
+                to = self._place(number[j], count)
+                if to == count:
+                    if count == most:
+                        raise TooManyStates
+                    self._room(count)
+                    for p in range(self.m):
+                        self.runs[count * self.m + p] = moved[p * k + j]
+                    count += 1
+            row[at + j] = to
+        return count
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -164,33 +234,23 @@ class JointProduct:
         p: cython.int
         j: cython.int
         state: cython.int
+        at: cython.int
         table: Table
+        home: cython.p_int = self.home
+        moved: cython.p_int = self.moved
+        following: cython.p_int
         for p in range(self.m):
             state = self.runs[i * self.m + p]
             if state < 0:
-                for j in range(k):
-                    self.moved[p * k + j] = -1
+                for j in range(p * k, p * k + k):
+                    moved[j] = -1
                 continue
             table = self.tables[p]
-            for j in range(k):
-                self.moved[p * k + j] = table.next[state * table.k + self.home[p * k + j]]
+            following = table.next
+            at = state * table.k
+            for j in range(p * k, p * k + k):
+                moved[j] = following[at + home[j]]
         return 0
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _lives(self, j: cython.int, k: cython.int, count: cython.int) -> cython.bint:
-        """Writes where class ``j`` leads behind the runs; whether something can be accepted there."""
-        p: cython.int
-        to: cython.int
-        lives: cython.bint = not self.either
-        for p in range(self.m):
-            to = self.moved[p * k + j]
-            self.runs[count * self.m + p] = to
-            if self.either:
-                lives = lives or to >= 0 or self.refused[p] != 0
-            elif to < 0 and not self.refused[p]:
-                return False
-        return lives
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -204,33 +264,41 @@ class JointProduct:
         return 0
 
     @cython.cfunc
-    @cython.exceptval(check=False)
-    def _slot(self, at: cython.int) -> cython.int:
-        """Where the run of state ``at`` is looked for first."""
-        return cython.cast(cython.int, hash_run(self.runs, at * self.m, self.m)
-                           & cython.cast(cython.ulonglong, self.slot_count - 1))
-
-    @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _place(self, count: cython.int) -> cython.int:
-        """The number of the run that stands behind the others: ``count`` if it is new."""
-        i: cython.int = self._slot(count)
+    def _place(self, number: cython.longlong, count: cython.int) -> cython.int:
+        """The state of a number; ``count``, which it is from now on, if there is none."""
+        i: cython.int
         j: cython.int
-        p: cython.int
+        if self.few:
+            i = cython.cast(cython.int, number)
+            if self.slots[i] < 0:
+                self.slots[i] = count
+            return self.slots[i]
+        i = self._slot(number)
         while self.slots[i] >= 0:
-            j = self.slots[i]
-            p = 0
-            while p < self.m and self.runs[j * self.m + p] == self.runs[count * self.m + p]:
-                p += 1
-            if p == self.m:
-                return j
+            if self.numbers[self.slots[i]] == number:
+                return self.slots[i]
             i = (i + 1) & (self.slot_count - 1)
         self.slots[i] = count
+        if count >= self.numbered:
+            self.numbered = 2 * count + 64
+            self.numbers = grow_long(self.numbers, self.numbered)
+            if not self.numbers:
+                raise MemoryError
+        self.numbers[count] = number
         if 2 * count + 2 >= self.slot_count:
             self.slot_count *= 4
             self.slots = empty_table(self.slots, self.slot_count)
             if not self.slots:
                 raise MemoryError
             for j in range(count + 1):
-                put_slot(self.slots, self.slot_count, self._slot(j), j)
+                put_slot(self.slots, self.slot_count, self._slot(self.numbers[j]), j)
         return count
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _slot(self, number: cython.longlong) -> cython.int:
+        """Where a number is looked for first."""
+        return cython.cast(cython.int, mix(mix(17, cython.cast(cython.int, number & 0x7FFFFFFF)),
+                                           cython.cast(cython.int, number >> 31))
+                           & cython.cast(cython.ulonglong, self.slot_count - 1))

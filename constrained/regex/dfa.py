@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from constrained.errors import GrammarLimitError
 from constrained.kernel.blocks import Block
+from constrained.kernel.congruence import blocks
 from constrained.kernel.dfa_tables import Table, TooManyStates, table_of_texts
 from constrained.kernel.joint_products import JointProduct
 from constrained.kernel.spelling import Spelling
@@ -138,7 +139,7 @@ def any_text() -> Dfa:
 
 def no_text() -> Dfa:
     """No text at all."""
-    return Dfa((ANY,), ((DEAD,),), frozenset())
+    return Dfa((ANY,), ((DEAD,),), frozenset(), least=True)
 
 
 def of_lengths(minimum: int, maximum: int | None, limits: Limits) -> Dfa:
@@ -298,13 +299,15 @@ def minimise(dfa: Dfa) -> Dfa:
         return dfa
     table = dfa.table.copy()
     changed, accepting = (False, dfa.accepting) if dfa.trim else table.trim(dfa.accepting)
+    if not accepting:
+        return no_text()
     classes = dfa.classes
     folded, accepting = table.fold(accepting)
     groups = table.join()
     if len(groups) < len(classes):
         changed = True
         classes = tuple(normalise(pair for index in group for pair in dfa.classes[index]) for group in groups)
-    if table.blocks(accepting) <= table.states():  # without the dead one
+    if blocks(table, accepting) < table.states():
         folded = True
         table.merge()
     if folded:

@@ -1,0 +1,6 @@
+from constrained.kernel.dfa_tables import Table
+
+class Congruence:
+    def __init__(self, table: Table) -> None: ...
+
+def blocks(table: Table, accepting: frozenset[int]) -> int: ...
