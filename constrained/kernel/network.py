@@ -220,12 +220,20 @@ class Network:
     def add_position(self, origin: cython.int) -> cython.int:
         """A new position in the text of rule name ``origin``."""
         p: cython.int = self.n
-        i: cython.int
+        head: cython.p_int
+        tail: cython.p_int
         if p >= self.n_cap or p >= self.most:
             self._room(1)
-        for i in range(4 * p, 4 * p + 4):
-            self.head[i] = -1
-            self.tail[i] = -1
+        head = self.head
+        tail = self.tail
+        head[4 * p] = -1
+        head[4 * p + 1] = -1
+        head[4 * p + 2] = -1
+        head[4 * p + 3] = -1
+        tail[4 * p] = -1
+        tail[4 * p + 1] = -1
+        tail[4 * p + 2] = -1
+        tail[4 * p + 3] = -1
         self.origin[p] = origin
         self.loop_at[p] = -1
         self.accept[p] = 0

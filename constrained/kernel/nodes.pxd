@@ -7,15 +7,18 @@ cdef class Node:
     cdef short shared
     cdef int place
 
+@cython.final
 @cython.no_gc
 cdef class Literal(Node):
     cdef readonly bytes data
 
+@cython.final
 @cython.no_gc
 cdef class CharClass(Node):
     cdef readonly tuple ranges
     cdef object block
 
+@cython.final
 @cython.no_gc
 cdef class Sequence(Node):
     cdef readonly tuple items
@@ -30,6 +33,7 @@ cdef class Repeat(Node):
     cdef readonly object minimum
     cdef readonly object maximum
 
+@cython.final
 @cython.no_gc
 cdef class Reference(Node):
     cdef readonly str name

@@ -55,6 +55,7 @@ def unshare(node: Node) -> None:
     node.shared = 3
 
 
+@cython.final
 @cython.no_gc
 @cython.cclass
 class Literal(Node):
@@ -71,6 +72,7 @@ class Literal(Node):
         return Literal, (self.data,)
 
 
+@cython.final
 @cython.no_gc
 @cython.cclass
 class CharClass(Node):
@@ -88,6 +90,7 @@ class CharClass(Node):
         return CharClass, (self.ranges,)
 
 
+@cython.final
 @cython.no_gc
 @cython.cclass
 class Sequence(Node):
@@ -134,6 +137,7 @@ class Repeat(Node):
         return Repeat, (self.held[0], self.minimum, self.maximum)
 
 
+@cython.final
 @cython.no_gc
 @cython.cclass
 class Reference(Node):

@@ -226,9 +226,7 @@ class Program:
         p: cython.int
         e: cython.int
         i: cython.int
-        k: cython.int
         at: cython.int = 0
-        begin: cython.int
         for p in range(n):
             accepts[p] = accept[p]
         zero_bytes(accepts, n, self.own - n)
@@ -244,30 +242,37 @@ class Program:
             i = 4 * p
             e = head[i]
             off[i] = at
-            if (head[i + 1] & head[i + 2] & head[i + 3]) == -1 and e >= -1:  # most of them
+            if e < -1:
+                at = self._door(net, p, at)
+            while e >= 0:
+                a[at] = low[e]
+                b[at] = high[e]
+                to[at] = target[e]
+                at += 1
+                e = after[e]
+            off[i + 1] = at
+            off[i + 2] = at
+            off[i + 3] = at
+            if (head[i + 1] & head[i + 2] & head[i + 3]) != -1:
+                e = head[i + 1]
                 while e >= 0:
-                    a[at] = low[e]
-                    b[at] = high[e]
                     to[at] = target[e]
                     at += 1
                     e = after[e]
-                off[i + 1] = at
                 off[i + 2] = at
+                e = head[i + 2]
+                while e >= 0:
+                    a[at] = low[e]
+                    to[at] = target[e]
+                    at += 1
+                    e = after[e]
                 off[i + 3] = at
-            else:
-                begin = at
-                if e < -1:
-                    at = self._door(net, p, at)
-                for k in range(i, i + 4):
-                    off[k] = begin
-                    e = head[k]
-                    while e >= 0:
-                        a[at] = low[e]
-                        b[at] = high[e]
-                        to[at] = target[e]
-                        at += 1
-                        e = after[e]
-                    begin = at
+                e = head[i + 3]
+                while e >= 0:
+                    a[at] = low[e]
+                    to[at] = target[e]
+                    at += 1
+                    e = after[e]
             if loop_at[p] >= 0:
                 loop[p] = self.n_loops
                 self.l_pos[self.n_loops] = loop_at[p]  # the network's number, for now

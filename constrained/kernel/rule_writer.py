@@ -347,22 +347,20 @@ class RuleWriter(AutomatonWriter):
         """Write what has no parts at once, and leave the rest for later."""
         named: Rule
         data: bytes
-        kind: cython.int = self.table.kind_of(node)
-        if kind == REFERENCE:
+        if type(node) is Reference:
             named = self.table.rule_of(cython.cast(Reference, node))
             if not named.inline:
                 return self.net.add_edge(start, 2, self._rule_of(named), 0, end)
             node = named.expr
             origin = self._name_id(named)
-            kind = self.table.kind_of(node)
-        if kind == LITERAL:
+        if type(node) is Literal:
             data = cython.cast(Literal, node).data
             if self.apart and len(data) >= WORD:
                 return add_word(self.net, data, start, end, origin)
             return self.net.add_literal(data, start, end, origin)
-        if kind == CHAR_CLASS:
+        if type(node) is CharClass:
             return self._char_class(node, start, end, origin)
-        if kind == SEQUENCE and cython.cast(Sequence, node).shared == PART:
+        if type(node) is Sequence and cython.cast(Sequence, node).shared == PART:
             named = self.table.rule_of_part(cython.cast(Sequence, node), 0)
             if not named.inline:
                 return self.net.add_edge(start, 2, self._rule_of(named), 0, end)
@@ -382,15 +380,9 @@ class RuleWriter(AutomatonWriter):
         i: cython.Py_ssize_t
         n: cython.Py_ssize_t
         items: tuple
-        self._push(expr, start, end, origin)
-        while self.depth:
-            self.depth -= 1
-            node = stack[self.depth]
-            at = 3 * self.depth
-            start = self.places[at]
-            end = self.places[at + 1]
-            origin = self.places[at + 2]
-            kind = table.kind_of(node)
+        node = expr
+        while True:
+            kind = SEQUENCE if type(node) is Sequence else table.kind_of(node)
             if kind == SEQUENCE:
                 items = cython.cast(Sequence, node).items
                 n = len(items)
@@ -432,7 +424,14 @@ class RuleWriter(AutomatonWriter):
             else:
                 net.sound = False
                 self.other(node, start, end, origin)
-        return 0
+            if self.depth == 0:
+                return 0
+            self.depth -= 1
+            node = stack[self.depth]
+            at = 3 * self.depth
+            start = self.places[at]
+            end = self.places[at + 1]
+            origin = self.places[at + 2]
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
