@@ -4,6 +4,7 @@ from constrained.kernel.value_ahead cimport ValueAhead
 
 cdef class ValuePairs
 cdef int GHOST
+cdef object _way_to(dict met, tuple here, int byte)
 cdef int OF_NUMBER
 cdef int EXPONENT
 cdef int MANY_DIGITS
@@ -16,6 +17,8 @@ cdef class ValuePairs(ValueAhead):
     cdef int solid
     cdef int frame
     cdef dict dead
+    cdef dict ways
+    cdef bytes way
     cdef set killers
     cdef int here
     cdef long long state
@@ -27,6 +30,7 @@ cdef class ValuePairs(ValueAhead):
     cdef object _living(self, tuple pairs)
     cdef bint lives(self, int reader, long long state) except -1
     cdef bint _has_way(self, int reader, long long state) except -1
+    cdef bint _is_way(self, int reader, long long state, bytes way) except -1
     cdef object _key(self, int reader, long long state)
     cdef bint _has_seen(self, int reader, tuple values) except -1
     cdef bint leads_away(self, int row, bint unused) noexcept

@@ -15,6 +15,7 @@ Data
 
     dead    places in an item, (state of exact, lexeme, nodes), from which every way ends in one of a few values: those;
             as long as all are seen there is no way on. Nodes from ``solid`` on may be taken back
+    ways    other such places, and bytes that led to where a way on can be seen at once: mostly they still do
 
 Cost: a byte of one pair 0.1-0.3 us; a search 1 us a state that it meets.
 """
@@ -60,6 +61,8 @@ class ValuePairs(ValueAhead):
         ValueAhead.__init__(self, reader, exact, mark)
         self.max_search = max_search
         self.dead = {}
+        self.ways = {}
+        self.way = None
         self.killers = set()
         self.begin()
 
@@ -192,8 +195,11 @@ class ValuePairs(ValueAhead):
         if reader == 0 or self._has_way(reader, state):
             return True
         key = self._key(reader, state)
-        if key is not None and key in self.dead and self._has_seen(reader, self.dead[key]):
-            return False
+        if key is not None:
+            if key in self.dead and self._has_seen(reader, self.dead[key]):
+                return False
+            if key in self.ways and self._is_way(reader, state, self.ways[key]):
+                return True
         before = self.reader.mark()
         try:
             self.killers = set()
@@ -201,10 +207,26 @@ class ValuePairs(ValueAhead):
             found = self._search(reader, state)
         finally:
             self.reader.undo(before)
-        if not found and key is not None and max(self.killers, default=0) < self.solid:
+        if found:
+            if key is not None and self.way is not None:
+                if len(self.ways) >= MOST_DEAD:
+                    self.ways.clear()
+                self.ways[key] = self.way
+        elif key is not None and max(self.killers, default=0) < self.solid:
             if len(self.dead) >= MOST_DEAD:
                 self.dead.clear()
             self.dead[key] = tuple(self.killers)
+        return found
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _is_way(self, reader: cython.int, state: cython.longlong, way: bytes) -> cython.bint:
+        """Whether ``way``, which has no bracket that opens, leads to where a way on can be seen at once."""
+        found: cython.bint
+        before = self.reader.mark()
+        self._run(reader, state, way, 0)
+        found = self.state != 0 and (self.here == 0 or self._has_way(self.here, self.state))
+        self.reader.undo(before)
         return found
 
     @cython.cfunc
@@ -270,7 +292,7 @@ class ValuePairs(ValueAhead):
         far: cython.longlong
         here: tuple = (reader, state)
         pair: tuple
-        met: set = {here}
+        met: dict = {here: None}
         heap: list = [(self.distance(state), here)]
         last: list = []
         fresh: list
@@ -296,8 +318,9 @@ class ValuePairs(ValueAhead):
                         if pair[0] == GHOST or pair in met:
                             continue
                         if pair[0] == 0 or self._has_way(pair[0], pair[1]):
+                            self.way = _way_to(met, here, byte)
                             return True
-                        met.add(pair)
+                        met[pair] = (here, byte)
                         far = self.distance(pair[1])
                         heappush(heap, (far, pair))
                         fresh.append((-far, pair))
@@ -322,6 +345,21 @@ class ValuePairs(ValueAhead):
         if reader < 0 and self.reader.frame == self.frame:
             self.killers.add(self.reader.killer)
         return ((reader, state),)
+
+    def memory(self):
+        """Bytes held, but for the reader and exact."""
+        return ValueAhead.memory(self) + 300 * (len(self.dead) + len(self.ways))
+
+
+@cython.cfunc
+def _way_to(met: dict, here: tuple, byte: cython.int):
+    """The bytes that led to ``here``, and ``byte``; None if a bracket opens among them, where a mark may stand."""
+    found: bytearray = bytearray((byte,))
+    while met[here] is not None:
+        here, byte = met[here]
+        found.append(byte)
+    found.reverse()
+    return None if b"[" in found or b"{" in found else bytes(found)
 
 
 def in_order(found: dict):

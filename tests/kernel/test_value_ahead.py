@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from decimal import Decimal
 
 import pytest
@@ -60,6 +61,24 @@ def test_hundreds_of_zeros_are_not_searched() -> None:
         grammar = compiler.compile_json_schema({"type": "array", "uniqueItems": True, "items": schema})
         state = grammar.advance(grammar.start_state, text.encode())
         assert (not state or b"."[0] not in grammar.allowed_ids(state)) is dead
+
+
+def test_a_way_on_is_remembered_for_as_long_as_it_is_one() -> None:
+    """All numbers of two digits in any order: a digit can begin one while one of its ten is left."""
+    grammar = compiled('item ::= [1-9] [0-9] (".0")?')
+    rng = random.Random(0)
+    values = list(range(10, 100))
+    rng.shuffle(values)
+    state = grammar.advance(grammar.start_state, b"[")
+    for count, value in enumerate(values):
+        left = {number // 10 for number in values[count:]}
+        assert [i - 48 for i in grammar.allowed_ids(state) if 48 <= i < 58] == sorted(left)
+        inside = grammar.advance(state, b"%d" % (value // 10))
+        ends = {number % 10 for number in values[count:] if number // 10 == value // 10}
+        assert [i - 48 for i in grammar.allowed_ids(inside) if 48 <= i < 58] == sorted(ends)
+        text = b"%d.0" % value if rng.randrange(2) else b"%d" % value
+        state = grammar.advance(state, text + (b"," if count + 1 < len(values) else b"]"))
+        assert state
 
 
 def test_first_bytes_are_those_that_exact_reads() -> None:
