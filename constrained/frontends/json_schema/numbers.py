@@ -15,10 +15,10 @@ Zero may be negative. Cost: a shape seen before 1 us, an interval 20-60 us, a mu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import lru_cache, reduce
+from functools import cache, lru_cache, reduce
 from itertools import combinations
 from math import lcm
 
@@ -349,6 +349,12 @@ def is_multiple(value: Decimal, step: Decimal) -> bool:
 
 @lru_cache(maxsize=4096)
 def _expression(shape: NumberShape, digits: int, integer_as_float: bool, limits: Limits) -> Expr:
+    return _writer()(shape, digits, integer_as_float, limits) or Choice(())
+
+
+@cache
+def _writer() -> Callable[[NumberShape, int, bool, Limits], Expr | None]:
+    """``number_expression``, whose module needs this one: asked for once, since an import takes 1 us each time."""
     from constrained.frontends.json_schema.number_texts import number_expression
 
-    return number_expression(shape, digits, integer_as_float, limits) or Choice(())
+    return number_expression
