@@ -97,6 +97,25 @@ def _mix(h: cython.uint, value: cython.uint) -> cython.uint:
 
 @cython.cfunc
 @cython.exceptval(check=False)
+def _are_apart(seen: cython.p_uint, block: Block, first: cython.int, last: cython.int) -> cython.bint:
+    """Whether some edges of a block are of one byte each and are seen at once to lead to as many places: those of
+    digits mostly do. ``seen``: eight words to write into."""
+    k: cython.int
+    w: cython.int
+    one: cython.uint
+    for w in range(8):
+        seen[w] = 0
+    for k in range(first, last):
+        w = block.to[k] >> 5 & 7
+        one = cython.cast(cython.uint, 1) << (block.to[k] & 31)
+        if block.lo[k] != block.hi[k] or seen[w] & one:
+            return False
+        seen[w] |= one
+    return True
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
 def _are_alike(block: Block, a: cython.int, b: cython.int) -> cython.bint:
     """Whether the same ranges of two states of a block lead to one place each."""
     e: cython.int = block.first[a]
@@ -407,6 +426,10 @@ class ByteSets:
             last = block.first[i + 1]
             if last == k + 1 and block.lo[k] == block.hi[k]:
                 own.alone[block.lo[k] >> 5] |= cython.cast(cython.uint, 1) << (block.lo[k] & 31)
+                continue
+            if _are_apart(own.work, block, k, last):
+                for k in range(k, last):
+                    own.alone[block.lo[k] >> 5] |= cython.cast(cython.uint, 1) << (block.lo[k] & 31)
                 continue
             h = 17
             for j in range(k, last):
