@@ -4,14 +4,16 @@
     python benchmarks/code_order.py --every 3  # each third schema of the sample
 
 Schemas of the MaskBench sample go from text to their first mask under callgrind, which names each function that ran.
-Those of the schemas in the middle (by length of text) come first, then all others, by kernel. Run it where functions of
-the first mask were added or renamed in number; a name that is gone costs nothing but its place.
+Those of the schemas in the middle (by length of text) come first, then all others, each in the order in which they ran
+first: what runs after another stands behind it. Run it where functions of the first mask were added or renamed in
+number; a name that is gone costs nothing but its place.
 """
 
 from __future__ import annotations
 
 import argparse
 import ctypes
+import itertools
 import json
 import os
 import re
@@ -59,8 +61,8 @@ def run(part: str, every: int) -> None:
     counted()
 
 
-def functions(part: str, every: int) -> dict[str, set[str]]:
-    """By kernel (``constrained/kernel/network``) the names of its functions that ran."""
+def functions(part: str, every: int) -> list[tuple[str, str]]:
+    """The kernel (``constrained/kernel/network``) and the name of each function that ran."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "callgrind.out")
         subprocess.run(["valgrind", "--tool=callgrind", "--instr-atstart=no", "--collect-atstart=no",
@@ -70,14 +72,14 @@ def functions(part: str, every: int) -> dict[str, set[str]]:
         return read(out)
 
 
-def read(out: Path) -> dict[str, set[str]]:
-    """The functions of kernels that have costs in a file of callgrind's, by kernel.
+def read(out: Path) -> list[tuple[str, str]]:
+    """The functions of kernels that have costs in a file of callgrind's, which numbers them as it meets them.
 
     A kernel's name stands in its functions' names as Cython writes it; of helpers that each kernel has (``__Pyx_...``)
     no one can tell whose ran, so they keep their places.
     """
     names: dict[str, str] = {}
-    found: dict[str, set[str]] = {}
+    found: dict[tuple[str, str], int] = {}
     for line in out.read_text(encoding="utf-8").splitlines():
         match = re.match(r"(c?fn)=\((\d+)\)(?: (.*))?$", line)
         if match is None:
@@ -86,8 +88,9 @@ def read(out: Path) -> dict[str, set[str]]:
         if name:
             names[number] = name
         if kind == "fn" and (kernel := kernel_of(names[number])):
-            found.setdefault(kernel, set()).add(re.sub(r"('\d+|\..*)$", "", names[number]))
-    return found
+            function = kernel, re.sub(r"('\d+|\..*)$", "", names[number])
+            found[function] = min(int(number), found.get(function, int(number)))
+    return sorted(found, key=found.__getitem__)
 
 
 def kernel_of(name: str) -> str | None:
@@ -106,17 +109,14 @@ def kernel_of(name: str) -> str | None:
     return None
 
 
-def write(parts: list[dict[str, set[str]]]) -> None:
+def write(functions: list[tuple[str, str]]) -> None:
+    """A line for each run of functions of one kernel."""
+    ordered = list(dict.fromkeys(functions))
     lines = ["# Made by benchmarks/code_order.py: functions that first masks run, those of most schemas first."]
-    seen: set[tuple[str, str]] = set()
-    for part in parts:
-        for kernel in sorted(part):
-            new = sorted(name for name in part[kernel] if (kernel, name) not in seen)
-            seen.update((kernel, name) for name in new)
-            if new:
-                lines.append(f"{kernel} {' '.join(new)}")
+    for kernel, run in itertools.groupby(ordered, key=lambda function: function[0]):
+        lines.append(f"{kernel} {' '.join(name for _, name in run)}")
     ORDER.write_text("\n".join([*lines, ""]), encoding="utf-8")
-    print(f"{len(seen)} functions of {len({kernel for kernel, _ in seen})} kernels")
+    print(f"{len(ordered)} functions of {len({kernel for kernel, _ in ordered})} kernels")
 
 
 if __name__ == "__main__":
@@ -127,4 +127,4 @@ if __name__ == "__main__":
     if options.part:
         run(options.part, options.every)
     else:
-        write([functions(part, options.every) for part in ("middle", "all")])
+        write(functions("middle", options.every) + functions("all", options.every))
