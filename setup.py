@@ -91,13 +91,10 @@ class BuildKernels(build_ext):
     """Compiles the files of the bundle beside each other: those newer than their objects, all where flags are new."""
 
     def build_extension(self, ext: Extension) -> None:
-        compile_all = self.compiler.compile
         command = Path(self.build_temp, "command")  # what the objects there were compiled with
         flags = " ".join([*getattr(self.compiler, "compiler_so", []), *ext.extra_compile_args])
-        if not command.exists() or command.read_text(encoding="utf-8") != flags:
-            self.force = True
-            command.parent.mkdir(parents=True, exist_ok=True)
-            command.write_text(flags, encoding="utf-8")
+        self.force = self.force or not command.exists() or command.read_text(encoding="utf-8") != flags
+        compile_all, link = self.compiler.compile, self.compiler.link_shared_object
 
         def compile_changed(sources: list[str], output_dir: str | None = None, **options: Any) -> list[str]:
             def one(source: str) -> str:
@@ -109,23 +106,24 @@ class BuildKernels(build_ext):
             with ThreadPoolExecutor(WORKERS) as pool:
                 return list(pool.map(one, sources))
 
-        self.compiler.compile = compile_changed
-        try:
-            self.link_in_order(ext)
-        finally:
-            self.compiler.compile = compile_all
-
-    def link_in_order(self, ext: Extension) -> None:
-        """Link with the order of functions where the linker takes one (GNU's does), else without."""
-        if sys.platform == "linux":
+        def link_in_order(objects: list[str], output: str, **options: Any) -> None:
+            """With the order of functions where the linker takes one (GNU's does), else without."""
             script = Path(self.build_temp, "code_order.ld")
             script.write_text(linker_script(ORDER), encoding="utf-8")
-            ext.extra_link_args = [f"-Wl,-T,{script.as_posix()}"]
+            ordered = [*(options.pop("extra_postargs", None) or ()), f"-Wl,-T,{script.as_posix()}"]
             try:
-                return super().build_extension(ext)
+                link(objects, output, extra_postargs=ordered, **options)
             except LinkError:
-                ext.extra_link_args = []
-        return super().build_extension(ext)
+                link(objects, output, extra_postargs=ordered[:-1], **options)
+
+        self.compiler.compile = compile_changed
+        if sys.platform == "linux":
+            self.compiler.link_shared_object = link_in_order
+        try:
+            super().build_extension(ext)
+        finally:
+            self.compiler.compile, self.compiler.link_shared_object = compile_all, link
+        command.write_text(flags, encoding="utf-8")  # only now: a build that was cut short has objects of both kinds
 
     def get_export_symbols(self, ext: Extension) -> list[str]:
         """None by name: each kernel's initialiser exports itself."""
