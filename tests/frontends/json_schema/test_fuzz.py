@@ -9,6 +9,7 @@ holds each departure with a test. The nightly profile takes about 100,000 pairs.
 
 from __future__ import annotations
 
+import copy
 import decimal
 import json
 import os
@@ -49,6 +50,31 @@ class _Many(conjecture.many):
 
 if not hasattr(conjecture.many, "more"):
     hypothesis_jsonschema._from_schema.cu = SimpleNamespace(many=_Many)
+
+_canonicalise = hypothesis_jsonschema._canonicalise
+_rewritten = _canonicalise.canonicalish
+
+
+def well_formed(schema: Any) -> Any:
+    """What ``hypothesis-jsonschema`` 0.23 rewrites a schema to, without two faults (``REWRITINGS`` has both).
+
+    Some of the schemas that it makes are refused by their metaschema: it checks them while it draws, and would end in
+    a ``SchemaError`` that is none of ours. And of some it changes the one value that stands for ``false``: all schemas
+    after them would be drawn from as if ``true`` meant ``false``, by nothing.
+    """
+    found = _rewritten(schema)
+    while found.get("items") == []:  # all items are additional ones, which it may rewrite further
+        del found["items"]
+        if "additionalItems" in found:
+            found["items"] = found.pop("additionalItems")
+        found = _rewritten(found)
+    for name, needed in found.get("dependencies", {}).items():
+        if isinstance(needed, list):
+            found["dependencies"][name] = sorted(set(needed))
+    return copy.deepcopy(found) if found is _canonicalise.FALSEY else found
+
+
+_canonicalise.canonicalish = hypothesis_jsonschema._from_schema.canonicalish = well_formed
 
 NIGHTLY = os.environ.get("CONSTRAINED_NIGHTLY", "") not in ("", "0")
 DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -219,6 +245,39 @@ DEPARTURES: dict[str, tuple[dict[str, Any], Any, bool, str]] = {
     "year 0": ({"type": "string", "format": "date"}, "0000-01-01", True, "Python's dates begin with year 1"),
     "multiples": ({"type": "number", "multipleOf": 0.01}, 4.35, True, "doubles: 4.35 / 0.01 is 434.99999999999994"),
 }
+
+
+#: Schemas that ``hypothesis-jsonschema`` rewrites to ones that metaschemas refuse, and one that changes ``false``.
+REWRITINGS: dict[str, dict[str, Any]] = {
+    "no items": {"type": "array", "items": [{}], "maxItems": 0, "additionalItems": False},
+    "no items left": {"allOf": [
+        {"type": "array", "items": [{"allOf": [{"const": 0}, {"const": 1}]}]},
+        {"type": "array", "items": [{}], "additionalItems": {"allOf": [{"const": 0}, {"const": 1}]}}]},
+    "names twice": {"allOf": [
+        {"type": "object", "dependencies": {"a": ["b"]}, "propertyNames": {"enum": ["a", "b", "c"]}},
+        {"type": "object", "dependencies": {"a": ["b", "c"]}, "additionalProperties": {"const": 0}}]},
+    "false": {"anyOf": [{"const": 0}, {"type": "object", "if": {"type": "null"}, "then": {"type": "number"},
+                                       "else": {"type": "null"}}]},
+}
+
+
+@pytest.mark.parametrize("name", REWRITINGS)
+def test_rewritings(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Valid values are drawn here; without ``well_formed`` there is the fault that it mends (else it goes)."""
+    schema = {"$schema": DRAFT, **REWRITINGS[name]}
+    false = {"not": {}}
+    validator = jsonschema.Draft7Validator(schema)
+    validator.check_schema(schema)
+    values = drawn_values(schema, 0, most=20)
+    assert values and all(map(validator.is_valid, values)) and false == _canonicalise.FALSEY
+    monkeypatch.setattr(_canonicalise, "FALSEY", {"not": {}})
+    monkeypatch.setattr(_canonicalise, "canonicalish", _rewritten)
+    monkeypatch.setattr(hypothesis_jsonschema._from_schema, "canonicalish", _rewritten)
+    try:
+        drawn_values(schema, 0)
+    except jsonschema.SchemaError:
+        return
+    assert false != _canonicalise.FALSEY
 
 
 @pytest.mark.parametrize("name", DEPARTURES)
