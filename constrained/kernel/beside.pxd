@@ -24,6 +24,11 @@ cdef class BesideRegion:
     cdef int read_p
     cdef int read_q
     cdef int read_x
+    cdef int row_p
+    cdef int row_q
+    cdef int row_in
+    cdef int out
+    cdef int region
     cdef int* excluded
     cdef int* pair_x
     cdef int* pair_p
@@ -42,4 +47,5 @@ cdef class BesideRegion:
     cdef int _cut(self, int lo, int hi) except -1 nogil
     cdef int differ(self, int p, int q, int x) except -1 nogil
     cdef int _differ(self, int p, int q, int x) except -1 nogil
+    cdef int _compare(self, int c, int k, bint first) except -1 nogil
     cdef bint is_excluded(self, int x) noexcept nogil

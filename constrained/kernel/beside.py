@@ -5,15 +5,18 @@
 string's body reads. Where most bytes lead from a det ``p`` to the det ``q`` of a region, both are read side by side
 along the few bytes where they differ. As long as ``p`` does what ``q`` does inside the region, ``q``'s row is right.
 Where ``p`` cannot follow, ``q``'s tokens below are ``cut``; the trie nodes that only ``q`` reaches are ``excluded``
-from its exits; and what ``only`` ``p`` can do is walked. Where ``p`` goes on to something else while ``q`` is inside,
-this does not apply, and ``p`` is walked like any other.
+from its exits; and what ``only`` ``p`` can do is walked. Where ``p`` goes on to another region, all below is cut and
+walked; where it goes on to something else while ``q`` is inside, this does not apply, and ``p`` is walked like any
+other.
 
     side[p]                               the det ``q`` beside ``p``, 0 for none, -1 while it is unknown
     cut[:n_cut]                           tokens, after ``differ``
     excluded[2 i] .. excluded[2 i + 1]    trie nodes, from and to below
     only_x[i], only_d[i]                  a trie node that has been read, and the det there
+    row_p, row_q, row_in, out, region     while they are read: the rows of both and of ``q``'s part in its region, the
+                                          part of ``q`` outside, and the region
 
-Cost: a known answer is a look-up; a new one 20 ns a pair of dets and byte class.
+Cost: a known answer is a look-up; a new one 20 ns a pair of dets and byte that differs.
 """
 
 from __future__ import annotations
@@ -244,20 +247,11 @@ class BesideRegion:
     @cython.nogil
     @cython.exceptval(-1, check=False)
     def _differ(self, p: cython.int, q: cython.int, x: cython.int) -> cython.int:
-        inside: cython.int
-        out: cython.int
         b: cython.int
         c: cython.int
         k: cython.int
         s: cython.int
-        t: cython.int
-        region: cython.int
         table: cython.int
-        row_p: cython.int
-        row_q: cython.int
-        row_in: cython.int
-        goes_on: cython.bint
-        leaves: cython.bint
         seen: cython.int = 0
         found: cython.int = 1
         self.n_pairs = 0
@@ -265,7 +259,7 @@ class BesideRegion:
         self.n_excluded = 0
         self.n_cut = 0
         s = self.a.split_det(q)
-        region = self.a.split[s + 2]
+        self.region = self.a.split[s + 2]
         self._push_pair(x, p, q)
         while self.n_pairs > 0:
             self.n_pairs -= 1
@@ -275,62 +269,83 @@ class BesideRegion:
             seen += 1
             s = self.a.split_det(q)
             if seen > MANY_PAIRS or self.a.split[s + 1] > 1 or (
-                    self.a.split[s + 1] == 1 and self.a.split[s + 2] != region):
+                    self.a.split[s + 1] == 1 and self.a.split[s + 2] != self.region):
                 return 0
-            out = self.a.split[s]
-            inside = self.a.split[s + 3] if self.a.split[s + 1] == 1 else 0
-            table = self.t.child_table(x) if x == 0 or self.t.end[x] - x > LARGE_SUBTREE else -1
-            row_p = self.a.det_row(p)
-            row_q = self.a.det_row(q)
-            row_in = self.a.det_row(inside)
-            for k in range(self.a.n_classes):
-                s = self.a.d_rows[row_p + k]  # ``d_rows`` moves where more are made
-                t = self.a.d_rows[row_q + k]
-                if s == t and (seen > 1 or s == 0):
-                    continue
-                goes_on = inside != 0 and self.a.d_rows[row_in + k] != 0
-                if s == t and goes_on:
-                    continue
-                leaves = False
-                if goes_on:
-                    c = self.a.split_det(t)
-                    leaves = self.a.split[c + 1] == 0 and not self.a.d_flags[t] & 16
-                for b in range(self.a.class_off[k], self.a.class_off[k + 1]):
-                    if table >= 0:
+            self.out = self.a.split[s]
+            self.row_in = self.a.det_row(self.a.split[s + 3] if self.a.split[s + 1] == 1 else 0)
+            self.row_p = self.a.det_row(p)
+            self.row_q = self.a.det_row(q)
+            if x == 0 or self.t.end[x] - x > LARGE_SUBTREE:
+                table = self.t.child_table(x)
+                for k in range(self.a.n_classes):
+                    s = self.a.d_rows[self.row_p + k]  # ``d_rows`` moves where more are made
+                    if s == self.a.d_rows[self.row_q + k] and (seen > 1 or s == 0):
+                        continue
+                    for b in range(self.a.class_off[k], self.a.class_off[k + 1]):
                         c = self.t.children[table + self.a.class_bytes[b]]
-                    else:
-                        c = self.t._child(x, self.a.class_bytes[b])
-                    if c == 0:
-                        continue
-                    if goes_on and out != 0 and self.a.det_step(out, k) != 0:
-                        return 0
-                    if leaves:  # with this byte, so from ``c`` on both are outside
-                        found = 2
-                        self._exclude(c + 1, self.t.end[c])
-                        if s != 0:
-                            self._push_only(c, s)
-                        else:
-                            self._cut(c, c + 1)
-                        continue
-                    if goes_on and s == 0:  # nothing that ``q`` reads below ``c`` is right
-                        if self.n_cut + self.t.end[c] - c > MANY_CUT:
-                            return 0
-                        found = 2
-                        self._exclude(c, self.t.end[c])
-                        self._cut(c, self.t.end[c])
-                        continue
-                    if goes_on:
-                        if self.a.d_flags[s] != 2 or self.a.d_flags[t] != 2:
-                            return 0
-                        self._push_pair(c, s, t)
-                        continue
-                    if s != t:
-                        found = 2
-                        if t != 0 and seen > 1:
-                            self._exclude(c, c + 1)
-                    if s != 0:
-                        self._push_only(c, s)
-        return found
+                        if c != 0:
+                            s = self._compare(c, k, seen == 1)
+                            if s == 0:
+                                return 0
+                            found |= s
+                continue
+            c = x + 1
+            while c < self.t.end[x]:
+                s = self._compare(c, self.a.cls[self.t.word[c] & 255], seen == 1)
+                if s == 0:
+                    return 0
+                found |= s
+                c = self.t.end[c]
+        return 2 if found > 1 else 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(-1, check=False)
+    def _compare(self, c: cython.int, k: cython.int, first: cython.bint) -> cython.int:
+        """``differ``, of one byte: of class ``k``, to trie node ``c``. ``first``: right where both begin."""
+        leaves: cython.bint = False
+        size: cython.int = self.t.end[c] - c
+        s: cython.int = self.a.d_rows[self.row_p + k]
+        t: cython.int = self.a.d_rows[self.row_q + k]
+        i: cython.int
+        if s == t and (s == 0 or not first):
+            return 1
+        if self.a.d_rows[self.row_in + k] == 0:  # they are outside already
+            if s != 0:
+                self._push_only(c, s)
+            if s == t:
+                return 1
+            if t != 0 and not first:
+                self._exclude(c, c + 1)
+            return 2
+        if s == t:
+            return 1
+        i = self.a.split_det(t)
+        leaves = self.a.split[i + 1] == 0 and not self.a.d_flags[t] & 16
+        if self.out != 0 and self.a.det_step(self.out, k) != 0:
+            return 0
+        if leaves:  # with this byte, so from ``c`` on both are outside
+            self._exclude(c + 1, self.t.end[c])
+            if s != 0:
+                self._push_only(c, s)
+            else:
+                self._cut(c, c + 1)
+            return 2
+        i = self.a.split_det(s) if s != 0 else 0
+        if s == 0 or (self.a.d_flags[s] == 2 and self.a.split[i + 1] != 0 and (
+                self.a.split[i + 1] > 1 or self.a.split[i + 2] != self.region)):
+            # nothing that ``q`` reads below ``c`` is right; in another region ``p`` would be another det at each node
+            if self.n_cut + size > MANY_CUT:
+                return 0
+            self._exclude(c, c + size)
+            self._cut(c, c + size)
+            if s != 0:
+                self._push_only(c, s)
+            return 2
+        if self.a.d_flags[s] != 2 or self.a.d_flags[t] != 2:
+            return 0
+        self._push_pair(c, s, t)
+        return 1
 
     @cython.cfunc
     @cython.nogil
@@ -346,6 +361,7 @@ class BesideRegion:
 
 _COUNTERS = """
 n_excluded excluded_cap n_pairs pair_cap n_only only_cap side_len side_cap n_cut cut_cap read read_p read_q read_x
+row_p row_q row_in out region
 """.split()
 _POINTERS = """
 excluded pair_x pair_p pair_q only_x only_d side cut

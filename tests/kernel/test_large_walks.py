@@ -40,6 +40,10 @@ def info(request: pytest.FixtureRequest) -> cd.TokenizerInfo:
     ('root ::= pairs "!"\npairs ::= ([a-p] [a-p])*', [b"", b"a", b"ab"]),
     ('root ::= (pairs "q1" | "q" pairs "-q" [a-f])*\npairs ::= ([a-p] [a-p])+', [b"", b"a", b"ab", b"q", b"qab"]),
     ('root ::= pairs | "1" pairs "b" pairs "q"?\npairs ::= ([a-p] [a-h])*', [b"", b"1", b"1a", b"1abb"]),
+    # names of other kinds behind their first letters: below these a loop of their own, which ends otherwise
+    ('root ::= "<" ("a" body "1" [a-c]* | ([^a1] body)? "1" [d-f]*)\nbody ::= [^1]*', [b"<", b"<a", b"<b", b"<a1"]),
+    ('root ::= "<" ("a" body "1" [a-c]* | "ab" body "1" "q"+ | "bad" "1" "a" | ([^a1] body)? "1" [d-f]*)*'
+     '\nbody ::= [^1]*', [b"<", b"<a", b"<ab", b"<b", b"<bad", b"<ab1"]),
 ])
 def test_masks(info: cd.TokenizerInfo, grammar: str, texts: list[bytes]) -> None:
     check_masks(info, cd.GrammarCompiler(info).compile_grammar(grammar), texts)
