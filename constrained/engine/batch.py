@@ -16,6 +16,7 @@ from constrained.engine.buffers import RowFinder
 from constrained.engine.compiled import KERNEL_LIMITS, StaleState, limit_error
 from constrained.engine.matcher import GrammarMatcher
 from constrained.errors import BitmaskError, ConstrainedError
+from constrained.kernel.linking import Unwritten
 from constrained.kernel.token_automaton import fill_many, next_many
 
 __all__ = ["BatchGrammarMatcher"]
@@ -105,11 +106,10 @@ class BatchGrammarMatcher:
 
     def _settle(self, matchers: Sequence[GrammarMatcher | None], indices: Sequence[int], row: int, error: BaseException,
                 bitmask: Any) -> Exception | None:
-        """Fill the row alone if its state was only stale, else word its error."""
+        """Fill the row alone if its state was only stale, or its grammar not whole; else word its error."""
         matcher = matchers[list(indices).index(row)]
         assert matcher is not None
-        if isinstance(error, StaleState):
-            matcher._fresh()
+        if isinstance(error, (StaleState, Unwritten)):
             try:
                 matcher.fill_next_token_bitmask(bitmask, row)
             except ConstrainedError as wrong:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+from constrained.engine.build import Writer
 from constrained.engine.capture_graph import CaptureGraph
 from constrained.engine.captures import CaptureTracker
 from constrained.engine.distinct.build import distinct_automaton
@@ -88,6 +89,7 @@ class CompiledGrammar(SharedGrammar):
 
     _tables_of = staticmethod(trie_of)
     _lower = staticmethod(lower)
+    _writer = Writer
 
     def _refuse(self, error: Exception) -> None:
         raise limit_error(error, self) from None
@@ -121,6 +123,7 @@ class CompiledGrammar(SharedGrammar):
     @property
     def start_state(self) -> int:
         """The state of the empty text."""
+        self.write_whole()
         state: int = self.automaton.start()
         return state
 

@@ -1,7 +1,7 @@
 """Grammar to ``Program``: the passes of ``kernel.network`` in order, where the automaton's guarantees are made.
 
-``kernel.passes`` runs them where nothing special is in the grammar; here they are for guards, budgets, left recursion
-and vocabularies that lack bytes.
+``kernel.passes`` runs them where nothing special is in the grammar (``lower_plainly`` all of them, and the first step
+of ``kernel.later``); here they are for guards, budgets, left recursion, vocabularies that lack bytes, and for errors.
 
 Nullable rules (each nullable call gets an epsilon beside it, so a call may mean "at least one byte"); left recursion
 rewritten (``left_corner``); wide regions; shortest completions, and with them the removal of everything that cannot be
@@ -41,15 +41,18 @@ def lower(
     resolve_tokens: Callable[[TokenReference], frozenset[int]] = lambda reference: frozenset(),
     mark: Callable[[], frozenset[int] | None] = lambda: None,
     budgets: bool = True,
+    net: Network | None = None,
 ) -> Program:
     """The program of ``rules`` for a vocabulary in which no token has a byte of ``unspellable``.
 
     ``mark``: asked at each ``Distinct`` for a token that is read where it begins; None leaves its condition out.
-    ``budgets``: whether tokens are counted; without, a ``TokenBudget`` is its text.
+    ``budgets``: whether tokens are counted; without, a ``TokenBudget`` is its text. ``net``: what ``build_network`` has
+    made of the rest, where it did.
 
     Raises ``GrammarLimitError`` and ``UnsatisfiableGrammarError``.
     """
-    net = build_network(rules, limits, resolve_tokens, mark, not unspellable)
+    if net is None:
+        net = build_network(rules, limits, resolve_tokens, mark, not unspellable)
     try:
         try:
             return _finish(net, limits, unspellable, budgets)

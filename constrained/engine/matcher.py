@@ -19,6 +19,7 @@ from constrained.engine.compiled import KERNEL_LIMITS, CompiledGrammar, Held, St
 from constrained.engine.forced import forced_tokens, whole_characters
 from constrained.errors import ConstrainedError
 from constrained.kernel.follower import Follower
+from constrained.kernel.linking import Unwritten
 from constrained.kernel.token_automaton import TokenAutomaton
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class GrammarMatcher(Follower):
     _finder: RowFinder | None  # made where an array is not plain
     _tracked: tuple[CaptureTracker, list[Step], list[CaptureSpan]] | None
     _carried: tuple[int, Any] | None  # a state of an earlier epoch, and what it is
+    _before: Sequence[Step]  # of a probe: the steps to where it began, those of the matcher that it looks ahead for
 
     def _other_stops(self, given: Iterable[int] | int) -> frozenset[int]:
         return _checked_stops(given, self._compiled.tokenizer_info.vocab_size)
@@ -150,9 +152,11 @@ class GrammarMatcher(Follower):
         steps, self._steps = self._steps, []
         history, self._history = self._history, []
         try:
-            return self.fork()
+            other = self.fork()
         finally:
             self._steps, self._history = steps, history
+        other._before = [*self._before, *steps] if self._before else steps
+        return other
 
     def reset(self) -> None:
         """Back to the empty text."""
@@ -331,6 +335,7 @@ class GrammarMatcher(Follower):
     @property
     def state(self) -> int:
         """The state handle (see ``CompiledGrammar``): equal places have equal handles within an epoch."""
+        self._compiled.write_whole()  # whoever asks the grammar by handles means to keep them
         return self._fresh()
 
     @property
@@ -355,12 +360,14 @@ class GrammarMatcher(Follower):
     # ---- inside --------------------------------------------------------------------------------------
 
     def _ask(self, question: Callable[..., Any], *args: Any) -> Any:
-        """``question(state, *args)``, again if another thread began a new epoch in between."""
+        """``question(state, *args)``, again if a new epoch begins: another thread's, or the whole grammar's."""
         while True:
             try:
                 return question(self._fresh(), *args)
             except StaleState:
                 continue
+            except Unwritten:
+                self._compiled.write_whole()
 
     def _is_final(self) -> bool:
         """Whether nothing but the end can follow."""
@@ -369,7 +376,7 @@ class GrammarMatcher(Follower):
     def _next(self, token_id: int) -> int:
         try:
             after: int = self._auto.next(self._state, token_id)
-        except StaleState:
+        except (StaleState, Unwritten):
             return int(self._ask(self._compiled.next_state, token_id))
         except KERNEL_LIMITS as error:
             raise limit_error(error, self._compiled) from None
@@ -425,11 +432,13 @@ class GrammarMatcher(Follower):
         before = self._auto.memory()
         state: int = self._auto.start()
         history: list[int] = []
-        for step in self._steps:
-            history.append(state)
-            if isinstance(step, bytes):
-                state = self._auto.advance(state, step, True)
-            elif step >= 0:
-                state = self._auto.next(state, step)
+        for steps in (self._before, self._steps):
+            history.clear()
+            for step in steps:
+                history.append(state)
+                if isinstance(step, bytes):
+                    state = self._auto.advance(state, step, True)
+                elif step >= 0:
+                    state = self._auto.next(state, step)
         self._history, self._state = history, state
         self._held = self._compiled.replayed(before)

@@ -27,6 +27,7 @@ cdef class Block:
     cdef unsigned int alone[8]
     cdef int _room(self, int states, int edges, int finals) except -1
     cdef int write(self, Network net, int start, int end, int origin) except -1
+    cdef bint repeats_itself(self) noexcept
     cdef int measure(self) except -1
     cdef int write_between(self, Network net, int start, int end, int origin) except -1
     cdef int write_counted(self, Network net, int boundary, int least, int top, bint endless, int start, int end, int origin) except -1

@@ -70,6 +70,16 @@ class Block:
             raise MemoryError
         return 0
 
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def repeats_itself(self) -> cython.bint:
+        """Whether an edge leads from the first state to itself."""
+        k: cython.int
+        for k in range(self.first[0], self.first[1]):
+            if self.to[k] == 0:
+                return True
+        return False
+
     def states(self) -> int:
         """How many there are."""
         return self.n

@@ -13,6 +13,7 @@ cdef class Follower:
     cdef public object _finder
     cdef public object _tracked
     cdef public object _carried
+    cdef public object _before
     cdef public long long number
     cdef public bint _quick
     cdef public bint _stops_given

@@ -58,6 +58,7 @@ class Follower:
             self._state = self._address = self.number = 0
             self._terminated = False
             self._held = self._finder = self._tracked = self._carried = None
+            self._before = ()
             return self
 
     def __init__(self, compiled: SharedGrammar, *, override_stop_tokens=None, terminate_without_stop_token=False):
@@ -78,6 +79,7 @@ class Follower:
         self._quick = cython.compiled and fast is not None
         self._history = []
         self._steps = []
+        self._before = ()
         self._calls = compiled.calls_ahead
         self._array = NOBODYS
         self._row = 0
@@ -97,6 +99,7 @@ class Follower:
         self._without_stop = other._without_stop
         self._held = other._held
         self._carried = other._carried
+        self._before = other._before
         self.number = other.number
         self._state = other._state
         self._history = other._history[:]

@@ -12,6 +12,7 @@ class Follower:
     _finder: Any
     _tracked: Any
     _carried: Any
+    _before: Any
     number: int
     _quick: bool
     _stops_given: bool

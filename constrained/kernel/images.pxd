@@ -15,6 +15,7 @@ cdef class Image:
     cdef str name
     cdef bint recursive
     cdef bint nullable
+    cdef bint later
     cdef tuple calls
     cdef tuple texts
     cdef long long largest

@@ -45,7 +45,7 @@ class Image:
     ``part``: the program; rule 0 is the rule itself. ``calls``: name and number in ``part`` of each rule that is called
     and has an image. ``texts``: names and the texts they must have. ``recursive``: the own name is one, too.
     ``largest``: the largest count met. ``alone`` and ``family`` as in ``kernel.partition``.
-    ``calling``: those of the program's edges that are calls.
+    ``calling``: those of the program's edges that are calls. ``later``: nobody may enter it (``kernel.later``).
     """
 
     if cython.compiled:
@@ -59,6 +59,7 @@ class Image:
             self = object.__new__(cls)
             self.calling = self.family = None
             self.n_calling = 0
+            self.later = self.nullable = False
             self.alone = [0] * 8
             return self
 

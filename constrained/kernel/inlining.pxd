@@ -1,5 +1,6 @@
 cimport cython
 
+from constrained.kernel.blocks cimport Block
 from constrained.kernel.images cimport Image, image_of
 from constrained.kernel.memory cimport grow_int
 from constrained.kernel.nodes cimport ByteDfa, CharClass, Choice, Literal, Node, Reference, Repeat, Sequence, Unordered
@@ -20,6 +21,8 @@ cdef int COUNTED_DFA
 cdef int KEY_DFA
 cdef int NOT_FOLLOWED_BY
 cdef int PART
+cdef int BEFORE_VALUE
+cdef int SOON_WRITTEN
 cdef int _leaves(tuple ranges) except -1
 
 @cython.final
@@ -36,6 +39,7 @@ cdef class Rule:
     cdef bint graph
     cdef bint wanted
     cdef bint in_doubt
+    cdef bint early
     cdef Image image
     cdef int number
     cdef int name_id
@@ -61,6 +65,9 @@ cdef class RuleTable:
     cdef bint special
     cdef bint recursive
     cdef bint all_end
+    cdef bint plain
+    cdef long long leaves
+    cdef long long early
     cdef long long largest
     cdef list opaque
     cdef list wanted
@@ -79,8 +86,11 @@ cdef class RuleTable:
     cdef Rule _list_rule(self)
     cdef Rule rule_of(self, Reference node)
     cdef Rule rule_of_part(self, Sequence node, int owner)
-    cdef int _call(self, Rule called) except -1
+    cdef int _call(self, Rule called, bint early) except -1
     cdef int _weigh(self, Rule rule) except -1
+    cdef bint _may_be_written(self, Unordered group) except -1
+    cdef bint _can_be_left(self, object graph) except -1
+    cdef bint _has_each_length(self, object node) except -1
     cdef bint _has_text(self, Rule rule) except -1
     cdef bint _may_be_called(self, Rule rule) except -1
     cdef int _deepen(self, int depth, tuple items, Py_ssize_t i) except -1

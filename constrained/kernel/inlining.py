@@ -22,6 +22,7 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.blocks import Block
     from cython.cimports.constrained.kernel.images import Image, image_of
     from cython.cimports.constrained.kernel.memory import grow_int
     from cython.cimports.constrained.kernel.nodes import (
@@ -37,6 +38,7 @@ if cython.compiled:
     )
     from cython.cimports.libc.stdlib import free
 else:
+    from constrained.kernel.blocks import Block
     from constrained.kernel.images import Image, image_of
     from constrained.kernel.memory import grow_int
     from constrained.kernel.nodes import (
@@ -68,7 +70,11 @@ KEY_DFA = cython.declare(cython.int, 10)
 NOT_FOLLOWED_BY = cython.declare(cython.int, 11)
 GRAPH = cython.declare(cython.int, 12)
 PART = cython.declare(cython.int, 5)
-"""``shared`` of a part."""
+"""``shared`` of a part,"""
+BEFORE_VALUE = cython.declare(cython.int, 7)
+"""and of one that stands before values."""
+SOON_WRITTEN = cython.declare(cython.int, 10_000)
+"""A length up to which a string is written in a moment."""
 
 
 @cython.cfunc
@@ -88,13 +94,14 @@ class Rule:
     """A rule by name. ``number`` and ``name_id`` are the network's, -1 until it has them; ``place`` is the table's.
 
     Of a part, ``part`` is the node, ``name`` None, and ``owner`` the place of the rule in whose text it was met first.
-    ``in_doubt``: it is not shown that it has a text, if only its own nodes have.
+    ``in_doubt``: it is not shown that it has a text, if only its own nodes have. ``early``: it is called from the root
+    or an early rule otherwise than in a value.
     The places of the rules it calls are ``calls[next_call:last_call]`` of its table; what was looked at is before.
     """
 
     if not cython.compiled:
         expr = image = part = name = None
-        inline = is_head = is_done = counts = loops = guarded = graph = wanted = in_doubt = False
+        inline = is_head = is_done = counts = loops = guarded = graph = wanted = in_doubt = early = False
         uses = first_call = next_call = last_call = weight = owner = 0
 
 
@@ -104,7 +111,9 @@ class RuleTable:
     """The reachable rules. ``known``: name -> ``Rule``; ``listed``: in the order in which they were met.
     ``opaque``: those with an image, callers first. ``parts``: those that are no rules of the grammar.
     ``wanted``: those that an image may be made of, callees first, or None. ``special``: there are nodes of rarer kinds.
-    ``all_end``: each rule has a text, as far as that depends on the rules it calls.
+    ``all_end``: each rule has a text, as far as that depends on the rules it calls. ``plain``: and as far as that
+    depends on its own nodes, and there is nothing that could be more than a limit allows. ``leaves``: of all rules;
+    ``early``: those that are not in values (what follows ``nodes.before_value``).
     """
 
     if cython.compiled:
@@ -143,6 +152,9 @@ class RuleTable:
         self.recursive = False
         self.all_end = True
         self.guarded = False
+        self.plain = True
+        self.leaves = 0
+        self.early = 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -175,6 +187,7 @@ class RuleTable:
         rule = self._new_rule(root)
         rule.expr = self.rules[root]
         rule.is_head = True
+        rule.early = True
         self._weigh(rule)
         while True:
             if rule.next_call < rule.last_call:
@@ -246,7 +259,7 @@ class RuleTable:
                 rule.image = image
                 rule.next_call = rule.first_call = self.n_calls
                 for call in image.calls:
-                    self._call(self._named(call[0]))
+                    self._call(self._named(call[0]), False)
                 rule.last_call = self.n_calls
                 return 0
             return self._weigh(rule)
@@ -326,7 +339,7 @@ class RuleTable:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _call(self, called: Rule) -> cython.int:
+    def _call(self, called: Rule, early: cython.bint) -> cython.int:
         """The rule that is being read refers to another one."""
         n: cython.int = self.n_calls
         if n >= self.calls_cap:
@@ -337,6 +350,8 @@ class RuleTable:
         self.calls[n] = called.place
         self.n_calls = n + 1
         called.uses += 1
+        if early:
+            called.early = True
         return 0
 
     @cython.cfunc
@@ -355,6 +370,9 @@ class RuleTable:
         repeat: Repeat
         group: Unordered
         node: object = rule.expr
+        value: cython.int = -1  # the depth of the sequence whose value is being read
+        before: cython.longlong = 0
+        values: cython.longlong = 0  # leaves of values
         rule.next_call = rule.first_call = self.n_calls
         while True:
             kind = self.kind_of(node)
@@ -362,26 +380,39 @@ class RuleTable:
             if kind == LITERAL:
                 total += len(cython.cast(Literal, node).data)
             elif kind == REFERENCE:
-                self._call(self.rule_of(cython.cast(Reference, node)))
+                self._call(self.rule_of(cython.cast(Reference, node)), rule.early and value < 0)
             elif kind == SEQUENCE:
-                if cython.cast(Sequence, node).shared == PART and node is not rule.expr:
-                    self._call(self.rule_of_part(cython.cast(Sequence, node), rule.place))
+                if cython.cast(Sequence, node).shared >= PART and node is not rule.expr:
+                    self._call(self.rule_of_part(cython.cast(Sequence, node), rule.place), rule.early)
+                    if value < 0 and cython.cast(Sequence, node).shared == BEFORE_VALUE:
+                        value = depth
+                        before = total
                 else:
                     parts = cython.cast(Sequence, node).items
             elif kind == CHAR_CLASS:
                 total += _leaves(cython.cast(CharClass, node).ranges)
+                if len(cython.cast(CharClass, node).ranges) == 0:
+                    self.plain = False
             elif kind == CHOICE:
                 parts = cython.cast(Choice, node).options
+                if len(parts) == 0:
+                    self.plain = False
             elif kind == REPEAT:
                 repeat = cython.cast(Repeat, node)
                 parts = repeat.held
                 if repeat.maximum is None:
                     rule.loops = True
+                    if repeat.minimum > self.largest:
+                        self.plain = False
                 elif repeat.maximum > 1:
                     rule.counts = True
+                    if repeat.maximum > self.largest:
+                        self.plain = False
             elif kind == UNORDERED:
                 group = cython.cast(Unordered, node)
                 total += INLINE_SIZE
+                if self.plain:
+                    self.plain = self._may_be_written(group)
                 if i < n:
                     self._deepen(depth, items, i)
                     depth += 1
@@ -392,7 +423,13 @@ class RuleTable:
             elif kind == BYTE_DFA:
                 total += 4 * cython.cast(ByteDfa, node).states
                 rule.loops = True
-            elif kind == COUNTED_DFA or kind == KEY_DFA:
+                if len(cython.cast(ByteDfa, node).accepting) == 0:
+                    self.plain = False
+            elif kind == COUNTED_DFA:
+                total += INLINE_SIZE + 1
+                if self.plain:
+                    self.plain = self._has_each_length(node)
+            elif kind == KEY_DFA:
                 total += INLINE_SIZE + 1
             else:
                 rule.wanted = False
@@ -402,6 +439,8 @@ class RuleTable:
                     self.guarded = True
                 elif kind == GRAPH:
                     rule.graph = True
+                if kind != GRAPH or (self.plain and not self._can_be_left(node)):
+                    self.plain = False
                 leaves, parts = self.parts_of(node)
                 total += leaves
             if parts is not None:
@@ -412,9 +451,15 @@ class RuleTable:
                 n = len(items)
                 i = 0
             while i == n:
+                if depth == value:
+                    values += total - before
+                    value = -1
                 if depth == 0:
                     rule.weight = total
                     rule.last_call = self.n_calls
+                    self.leaves += total
+                    if rule.early:
+                        self.early += total - values
                     return 0
                 depth -= 1
                 items = cython.cast(tuple, self.frames[depth])
@@ -424,6 +469,53 @@ class RuleTable:
                     n -= 1
             node = items[i]
             i += 1
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _may_be_written(self, group: Unordered) -> cython.bint:
+        """Whether a group's numbers leave it a text, and are not too large. False: not sure."""
+        most: object = group.maximum
+        if group.minimum > self.largest or len(group.required) > self.largest:
+            return False
+        if group.held[1] is None and group.minimum > len(group.items):
+            return False
+        return most is None or (group.minimum <= most and len(group.required) <= most <= self.largest)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _can_be_left(self, graph) -> cython.bint:
+        """Whether a graph's edges lead to its end."""
+        row: tuple
+        edge: tuple
+        rows: tuple = graph.edges
+        met: set = {0}
+        todo: list = [0]
+        for state in todo:  # grows
+            if state in graph.accepting:
+                return True
+            row = rows[state]
+            for edge in row:
+                if edge[1] not in met:
+                    met.add(edge[1])
+                    todo.append(edge[1])
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _has_each_length(self, node) -> cython.bint:
+        """Whether a counted automaton has a text, since one character can come any number of times. False: not sure."""
+        inner: ByteDfa = node.inner
+        block: Block = inner.block
+        edge: tuple
+        if node.top > SOON_WRITTEN or node.top > self.largest or 0 not in inner.accepting or (
+                node.maximum is not None and node.minimum > node.maximum):
+            return False
+        if block is not None:
+            return block.repeats_itself()
+        for edge in inner.transitions[0]:
+            if edge[2] == 0:
+                return True
+        return False
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)

@@ -6,7 +6,7 @@ does not name, and the first mask seldom comes to any of that. ``Program`` has p
 (``kernel.images``) and annexes (``kernel.annexes``), and written rules and loops; what is left is to write positions
 and edges to where they are expected. The one way into an image is a call of its rule, so whoever takes the start of a
 rule asks for it by ``need_position``; into an annex an edge of its door leads, so who follows an edge asks by
-``need_annexes``.
+``need_annexes``. Of what is not in the program yet (``kernel.later``) all of them say ``Unwritten``.
 
 Everything is written once, under the program's lock, for all automata that read the program; each of them asks by
 itself before it goes there, so none sees half of it.
@@ -39,6 +39,10 @@ else:
 
 MOST_RULES = cython.declare(cython.int, 256)
 """Of an image."""
+
+
+class Unwritten(Exception):
+    """What is asked for is not in this program yet: see ``kernel.later``."""
 
 
 @cython.cfunc
@@ -125,6 +129,8 @@ def _link(program: Program, k: cython.int) -> cython.int:
     to: cython.p_int = program.e_to
     i: cython.int
     e: cython.int
+    if image.later:
+        raise Unwritten
     if link[LINK * k + 5]:
         return 0
     for i in range(12, 4 * n + 1):

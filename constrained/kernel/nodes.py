@@ -7,7 +7,8 @@ held in a tuple: a tuple's end does not recurse.
 
 ``block`` is what ``kernel.blocks`` has made of a byte automaton or a class of characters; it stays with the node.
 ``shared``: 1 if a node is the text of a rule in many grammars (``share``), 3 if it is lowered like any other one, 5 if
-it is a part of many sequences (``part``).
+it is a part of many sequences (``part``), 7 if it is one that stands before values
+(``before_value``).
 ``place`` of a reference: where its rule was in the table that looked for it last (``inlining``), which finds it there
 again or looks anew; so of a part; of another node: the number it had as a loop's body (``rule_writer``).
 """
@@ -47,6 +48,14 @@ def part(sequence: Sequence) -> Sequence:
     about it then serves all of them, and it is lowered once.
     """
     sequence.shared = 5
+    return sequence
+
+
+def before_value(sequence: Sequence) -> Sequence:
+    """A ``part`` before values: what follows it in a sequence is never empty, and may be written when a text comes to
+    it (``kernel.later``).
+    """
+    sequence.shared = 7
     return sequence
 
 

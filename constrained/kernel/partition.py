@@ -819,7 +819,8 @@ def find_classes(net: Network, more: list) -> cython.int:
         sets.take_row(row)
     collect(net, sets)
     for image in net.images:
-        sets.take_family(image.alone, image.family)
+        if not image.later:
+            sets.take_family(image.alone, image.family)
     net.n_classes = sets.number(net.byte_class, net.class_byte)
     sets.end()
     return net.n_classes

@@ -2,6 +2,7 @@
 """The passes of lowering over a network without guards and budgets, in one go: most grammars are of that kind.
 
 ``engine.lowering`` calls the same passes one by one where more is to be seen to, and words the errors.
+``lower_plainly`` takes a grammar all the way without a line of interpreted code, or leaves it to that.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.program import Program
     from cython.cimports.constrained.kernel.pruning import drop_dead, is_possible
     from cython.cimports.constrained.kernel.regions import find_regions
+    from cython.cimports.constrained.kernel.rule_writer import RuleWriter
     from cython.cimports.constrained.kernel.starts import add_root, make_starts
 else:
     from constrained.kernel.completable import find_dead
@@ -28,13 +30,18 @@ else:
     from constrained.kernel.program import Program
     from constrained.kernel.pruning import drop_dead, is_possible
     from constrained.kernel.regions import find_regions
+    from constrained.kernel.rule_writer import RuleWriter
     from constrained.kernel.starts import add_root, make_starts
+
+from constrained.kernel.automaton_writer import RepeatTooLarge  # noqa: E402 - Python names in both modes
+from constrained.kernel.network import NetworkTooLarge  # noqa: E402
 
 EMPTY_ITEMS: int = 1
 LEFT_RECURSION: int = 2
 IMPOSSIBLE: int = 3
 
 
+@cython.ccall
 def plain_program(net: Network):
     """The program of a network without guards and budgets, or what is in its way: ``EMPTY_ITEMS``, ``LEFT_RECURSION``
     (no rule has a start yet) or ``IMPOSSIBLE``.
@@ -52,3 +59,28 @@ def plain_program(net: Network):
     drop_dead(net)
     find_classes(net, [])
     return Program(net)
+
+
+@cython.ccall
+def lower_plainly(writer: RuleWriter, root: str):
+    """The program of a writer's grammar, which may have values left for later (``kernel.later``); or its network, if
+    that wants other passes than these; or None, if it is not that easy (``engine.lowering`` begins anew).
+    """
+    net: Network
+    program: Program
+    later: cython.bint
+    try:
+        net = writer.run(root)
+        if net.guard_dfas or net.budgets:
+            return net
+        later = writer.later
+        found = plain_program(net)
+    except (NetworkTooLarge, RepeatTooLarge):
+        return None
+    if type(found) is not Program:
+        return None
+    program = found
+    net.give_back()
+    if later and (program.lazy or program.counted):
+        return None  # these are read as a whole
+    return program

@@ -23,6 +23,7 @@ cdef class Program:
     cdef readonly object guards
     cdef readonly list lazy
     cdef readonly list counted
+    cdef readonly bint waits
     cdef list images
     cdef list image_rules
     cdef list image_calls

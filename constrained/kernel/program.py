@@ -27,6 +27,7 @@ Annexes are entered by their doors only and images by a call, and few texts need
 rules and its loops from the beginning, but its positions and edges are written when somebody means to go there
 (``kernel.linking``). ``lazy`` lists the automata that are built as they are met (``kernel.lazy_positions``): door,
 source, position behind them; ``counted`` those beside a counter: door, ``kernel.counted_annex``, position behind.
+``waits``: only a part of the grammar is here (``kernel.later``).
 
 The arrays belong to the program, and what is written never changes, so an automaton reads it where it is. What
 explanations need is read in Python as a copy: an ``array("i")``. Whose text positions are of is kept in runs: from
@@ -105,6 +106,7 @@ class Program:
         self.guards = None
         self.lazy = []
         self.counted = []
+        self.waits = False
         edges: cython.longlong = self._place_annexes(net)
         loops: cython.int = net.n_loops
         items: cython.int = net.n_items
@@ -117,6 +119,8 @@ class Program:
             self.image_calls = net.image_calls
             for image in net.images:
                 part = image.part
+                if image.later:
+                    self.waits = True
                 if part.n_positions > (1 << 28) - self.n_positions:
                     raise NetworkTooLarge
                 self.n_positions += part.n_positions - 3

@@ -15,6 +15,7 @@ class Program:
     regions: list[bytes]
     guards: Any
     lazy: list[tuple[int, Any, int]]
+    waits: bool
     counted: list[tuple[int, Any, int]]
     @property
     def position_rule(self) -> array[int]: ...

@@ -3,7 +3,8 @@ cimport cython
 from constrained.kernel.automaton_writer cimport AutomatonWriter
 from constrained.kernel.counted_products cimport CountedProduct
 from constrained.kernel.images cimport Image
-from constrained.kernel.inlining cimport PART, Rule, RuleTable
+from constrained.kernel.inlining cimport BEFORE_VALUE, PART, Rule, RuleTable
+from constrained.kernel.later cimport later_image, worth_while
 from constrained.kernel.linking cimport image_of_network
 from constrained.kernel.memory cimport grow_int, grow_long
 from constrained.kernel.network cimport Network, new_network
@@ -23,6 +24,7 @@ cdef int KEY_DFA
 cdef int GRAPH
 cdef int COUNTED_GRAPH
 cdef int LAZY_DFA
+cdef int ROOM_FOR_LATER
 cdef int UNROLL_POSITIONS
 
 cdef long long _mark(object thing) noexcept
@@ -36,6 +38,8 @@ cdef class RuleWriter(AutomatonWriter):
     cdef readonly dict guard_ids
     cdef bint makes_images
     cdef bint apart
+    cdef bint later
+    cdef Rule later_rule
     cdef list waiting
     cdef list stack
     cdef dict loop_rules
@@ -56,6 +60,8 @@ cdef class RuleWriter(AutomatonWriter):
     cdef int _push(self, object node, int start, int end, int origin) except -1
     cdef int _spell_soon(self, object node, int start, int end, int origin) except -1
     cdef int _spell(self, object expr, int start, int end, int origin) except -1
+    cdef bint _waits(self, object before, object node) except -1
+    cdef Rule _later_rule(self)
     cdef int _graph(self, object node, int start, int end, int origin) except -1
     cdef int _counted_graph(self, CountedProduct product, tuple labels, int start, int end, int origin) except -1
     cdef int _repeat(self, Repeat expr, int start, int end, int origin) except -1

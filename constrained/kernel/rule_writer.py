@@ -23,7 +23,8 @@ if cython.compiled:
     from cython.cimports.constrained.kernel.automaton_writer import AutomatonWriter
     from cython.cimports.constrained.kernel.counted_products import CountedProduct
     from cython.cimports.constrained.kernel.images import Image
-    from cython.cimports.constrained.kernel.inlining import PART, Rule, RuleTable
+    from cython.cimports.constrained.kernel.inlining import BEFORE_VALUE, PART, Rule, RuleTable
+    from cython.cimports.constrained.kernel.later import later_image, worth_while
     from cython.cimports.constrained.kernel.linking import image_of_network
     from cython.cimports.constrained.kernel.memory import grow_int, grow_long
     from cython.cimports.constrained.kernel.network import Network, new_network
@@ -44,7 +45,8 @@ else:
     from constrained.kernel.automaton_writer import AutomatonWriter
     from constrained.kernel.counted_products import CountedProduct
     from constrained.kernel.images import Image
-    from constrained.kernel.inlining import PART, Rule, RuleTable
+    from constrained.kernel.inlining import BEFORE_VALUE, PART, Rule, RuleTable
+    from constrained.kernel.later import later_image, worth_while
     from constrained.kernel.linking import image_of_network
     from constrained.kernel.memory import grow_int, grow_long
     from constrained.kernel.network import Network, new_network
@@ -77,6 +79,8 @@ GRAPH = cython.declare(cython.int, 12)
 COUNTED_GRAPH = cython.declare(cython.int, 13)
 LAZY_DFA = cython.declare(cython.int, 14)
 
+ROOM_FOR_LATER = cython.declare(cython.int, 1_000_000)
+"""Positions that must be allowed where values are left for later: what they become is far less."""
 UNROLL_POSITIONS = cython.declare(cython.int, 20)
 """A counted repetition is unrolled up to this many leaves in all."""
 
@@ -114,12 +118,13 @@ class RuleWriter(AutomatonWriter):
             self.places = self.origins = self.marks = None
             return self
 
-    def __init__(self, rules, limits, resolve_tokens, mark, annexes: cython.bint, makes_images: cython.bint = True):
+    def __init__(self, rules, limits, resolve_tokens, mark, annexes: cython.bint, makes_images: cython.bint = True,
+                 later: cython.bint = False):
         """``rules``: a ``RuleSet``. ``limits``: its ``max_positions`` and ``max_repeat`` are kept to.
 
         ``resolve_tokens`` and ``mark`` are for the subclass. ``annexes``: whether large automata may be written apart,
         where the passes of lowering do not see them, and images be linked in for rules. ``makes_images``: whether
-        images that are not there are made.
+        images that are not there are made. ``later``: whether values may be left for later (``kernel.later``).
         """
         named: dict = rules.rules if isinstance(rules.rules, dict) else dict(rules.rules)
         self.rules = rules
@@ -137,6 +142,8 @@ class RuleWriter(AutomatonWriter):
         self.sizes = None
         self.annexes = annexes
         self.apart = False
+        self.later = later
+        self.later_rule = None
         self.counted = 0
         self.stack = []
         self.depth = 0
@@ -178,9 +185,12 @@ class RuleWriter(AutomatonWriter):
         table.choose(root)
         if table.guarded:
             self.annexes = False  # guards look into everything
+            self.later = False
             if table.opaque:
                 table = self._choose_again(root)
-        elif table.wanted and self.makes_images:
+        self.later = (self.later and table.plain and table.all_end
+                      and self.limits.max_positions >= ROOM_FOR_LATER and worth_while(table.early, table.leaves))
+        if table.wanted and self.makes_images and not self.later and not table.guarded:
             self.make_images([named.name for named in table.wanted])
             table = self._choose_again(root)
         named = table.known[root]
@@ -391,7 +401,10 @@ class RuleWriter(AutomatonWriter):
                 here = start
                 for i in range(n):
                     there = net.add_position(origin) if i < n - 1 else end
-                    self._spell_soon(items[i], here, there, origin)
+                    if self.later and i > 0 and self._waits(items[i - 1], items[i]):
+                        net.add_edge(here, 2, self._rule_of(self._later_rule()), 0, there)
+                    else:
+                        self._spell_soon(items[i], here, there, origin)
                     here = there
             elif kind == CHOICE:
                 items = cython.cast(Choice, node).options
@@ -432,6 +445,36 @@ class RuleWriter(AutomatonWriter):
             start = self.places[at]
             end = self.places[at + 1]
             origin = self.places[at + 2]
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _waits(self, before, node) -> cython.bint:
+        """Whether ``node``, behind ``before``, is left for later. What has an image, or is a word or two, is not."""
+        options: tuple
+        if type(before) is not Sequence or cython.cast(Sequence, before).shared != BEFORE_VALUE:
+            return False
+        if type(node) is Reference:
+            return self.table.rule_of(cython.cast(Reference, node)).image is None
+        if type(node) is Choice:
+            options = cython.cast(Choice, node).options
+            if len(options) > 3:
+                return True
+            for option in options:
+                if type(option) is not Literal:
+                    return True
+            return False
+        return type(node) is not Literal and type(node) is not CharClass
+
+    @cython.cfunc
+    def _later_rule(self) -> Rule:
+        """The rule that stands for all that is left for later."""
+        rule: Rule
+        if self.later_rule is None:
+            rule = self.table._list_rule()
+            rule.name = "later"
+            rule.image = later_image()
+            self.later_rule = rule
+        return self.later_rule
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)

@@ -1,5 +1,7 @@
 cimport cython
 
+from constrained.kernel.passes cimport lower_plainly
+from constrained.kernel.program cimport Program
 from constrained.kernel.token_automaton cimport TokenAutomaton
 
 cdef extern from *:
@@ -54,5 +56,7 @@ cdef class SharedGrammar:
     cdef public long long _looks
     cdef public long long _started
     cdef object _keep(self)
+    cdef object _first_program(self, SharedTables tables)
+    cdef object _whole(self)
     cdef object _run(self, SharedTables tables, bint lasting)
     cpdef long long matcher_begins(self, object matcher) except? -1

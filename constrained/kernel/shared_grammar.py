@@ -32,18 +32,25 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.passes import lower_plainly
+    from cython.cimports.constrained.kernel.program import Program
     from cython.cimports.constrained.kernel.token_automaton import TokenAutomaton
     from cython.cimports.cpython.weakref import PyWeakref_NewRef
 else:
+    from constrained.kernel.passes import lower_plainly
+    from constrained.kernel.program import Program
     from constrained.kernel.token_automaton import TokenAutomaton
 
 from sys import getrefcount
+from threading import Lock
 from weakref import ref
 
 from constrained.kernel.stacks import ThreadLimitReached  # a Python name in both modes
 
 KEPT = cython.declare(cython.int, 2)
 NO_IDS: object = frozenset()
+_WRITING: object = Lock()
+"""Held where a program is replaced by the whole one."""
 LAZY_CALLS = cython.declare(cython.int, 252)
 """Steps that a matcher counts as taken when it looks at the memory: in a lazy automaton a mask may take 40 MB."""
 FEW_TEXTS = cython.declare(cython.int, 16)
@@ -108,13 +115,50 @@ class SharedGrammar:
         self.by_id_only = NO_IDS
         self._held = []
         self._texts = []
-        self.program = self._lower(rules, limits, shared.unspellable, self._resolve, self._mark)
+        self.program = self._first_program(shared)
         try:
             self._run(shared, lasting)
+            if cython.cast(Program, self.program).waits and cython.cast(TokenAutomaton, self.automaton).a.choices:
+                self.program = self._whole()  # such an automaton stays with its program
+                self._run(shared, True)
         except ThreadLimitReached as error:
             self._refuse(error)
         if self._has_distinct or not shared.closed:
             self._finish()
+
+    @cython.cfunc
+    def _first_program(self, tables: SharedTables):
+        """The grammar's program, or what is needed of it at first (``kernel.later``)."""
+        made = None
+        if not tables.unspellable:
+            writer = self._writer(self.rules, self.limits, self._resolve, self._mark, True, True, tables.closed)
+            made = lower_plainly(writer, self.rules.root)
+            if type(made) is Program:
+                return made
+        return self._lower(self.rules, self.limits, tables.unspellable, self._resolve, self._mark, net=made)
+
+    @cython.cfunc
+    def _whole(self):
+        return self._lower(self.rules, self.limits, cython.cast(SharedTables, self.tables).unspellable, self._resolve,
+                           self._mark)
+
+    def write_whole(self):
+        """Of a grammar that has values left for later (``kernel.later``): write them.
+
+        The automaton begins a new epoch. Called by whoever gets ``Unwritten``, on any thread; raises
+        ``GrammarLimitError`` as compiling does.
+        """
+        one: TokenAutomaton
+        with _WRITING:
+            if not self.program.waits:
+                return
+            program = self._whole()
+            one = self.automaton
+            one.change(program, self.limits.max_threads, cython.cast(SharedTables, self.tables).stop_ids,
+                       self.limits.max_mask_bytes, self.limits.max_walk_nodes, self.by_id_only)
+            self.program = program
+            if one.a.has_lazy:
+                self.calls_ahead = LAZY_CALLS
 
     @cython.cfunc
     def _run(self, tables: SharedTables, lasting: cython.bint):
@@ -165,7 +209,10 @@ class SharedGrammar:
     def _tables_of(self, tokenizer_info):
         raise NotImplementedError
 
-    def _lower(self, rules, limits, unspellable, resolve_tokens, mark):
+    def _writer(self, rules, limits, resolve_tokens, mark, annexes, makes_images, later):
+        raise NotImplementedError
+
+    def _lower(self, rules, limits, unspellable, resolve_tokens, mark, *, net=None):
         raise NotImplementedError
 
     def _resolve(self, reference):

@@ -94,6 +94,19 @@ class TokenAutomaton(MaskWalk):
         self.places.forget()
         return True
 
+    def change(self, program: Program, max_threads: cython.int, stop_ids: tuple, max_mask_bytes: cython.longlong,
+               max_walk_nodes: cython.longlong, by_id_only):
+        """Go over to another program of the same grammar, in a new epoch; the first is of none of the kinds that are
+        rare (``leave``)."""
+        epoch: cython.int = self.a.epoch
+        with self.a.lock:
+            self.leave_walk()
+            self.a.leave(KEPT_BYTES)
+            self.places.forget()
+            self.a.load(program, max_threads)
+            self.load_walk(stop_ids, max_mask_bytes, max_walk_nodes, by_id_only)
+            self.a.epoch = epoch + 1
+
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(-1, check=False)

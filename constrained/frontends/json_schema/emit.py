@@ -39,7 +39,7 @@ from constrained.frontends.json_schema.policy import DEFAULT_WHITESPACE
 from constrained.frontends.json_schema.refusal import NotEnforced
 from constrained.frontends.json_schema.spelling import json_literal
 from constrained.grammar.ir import Distinct, RuleSet
-from constrained.kernel.nodes import CharClass, part
+from constrained.kernel.nodes import CharClass, before_value, part
 
 if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.arrays import ArrayShape
@@ -140,7 +140,7 @@ class Emitter:
         self.space = space
         item, colon = policy.separators or ((", ", ": ") if policy.indent is None else (",", ": "))
         self.comma = part(Sequence((space, Literal(b","), space))) if self.spaced else Literal(item.encode())
-        self.colon = part(Sequence((space, Literal(b":"), space))) if self.spaced else Literal(colon.encode())
+        self.colon = before_value(Sequence((space, Literal(b":"), space))) if self.spaced else Literal(colon.encode())
 
     def run(self, root: int):
         """The rules with ``root`` as their root."""
