@@ -6,7 +6,8 @@ not), and strings left out; or it is a finite set of values. Lone surrogates are
 A ``Language`` is interned: one object for each pattern or format, with its tree, and its automaton once it is
 needed. Most shapes never need it: a length alone is a counted repetition of one character, a pattern alone is its
 tree with spelled characters, and a length beside a pattern usually moves into the bounds of the pattern's only
-repetition. Only the rest is multiplied out, within ``Limits.max_dfa_states``.
+repetition. Where it does not, the pattern's automaton stands beside a counter, and only patterns beside others are
+multiplied out, within ``Limits.max_dfa_states``.
 
 Cost: a shape seen before 1 us; a new length 5 us; a new pattern what its tree takes, 0.2 us a character; an
 automaton 10 us a state.
@@ -68,8 +69,6 @@ _ANSWERS = 1_000
 _MANY, _SMALL = 16, 256
 #: Characters of a pattern that do not stand for themselves.
 _SIGNS = frozenset("\\^$.|?*+()[]{}")
-#: States of a product with a counter up to which it is made.
-_PRODUCT = 400
 
 
 class Language:
@@ -561,25 +560,16 @@ def _of_languages(shape: StringShape, escapes: str, limits: Limits) -> Expr | No
 
 
 def _counted(shape: StringShape, escapes: str, limits: Limits) -> Expr | None:
-    """Languages beside lengths: the product where it is small, else an automaton with a counter, whose product the
-    engine makes where a text comes by; or, where the automaton over bytes is too large, the product over characters
-    (``counted_patterns``). Raises GrammarLimitError.
+    """Languages beside lengths: an automaton with a counter, whose product the engine makes where a text comes by; or,
+    where the automaton over bytes is too large, the product over characters (``counted_patterns``). Raises
+    GrammarLimitError.
     """
-    top = shape.minimum if shape.maximum is None else shape.maximum
     dfa = replace(shape, minimum=0, maximum=None, languages=_near(shape.languages, shape.maximum)).dfa(limits)
     if not dfa.accepting:
         return None
-    if top * dfa.states < _PRODUCT:
-        both = shape.dfa(limits)
-        if not both.accepting:
-            return None
-        try:
-            return spelled_dfa(both, escapes, limits)
-        except GrammarLimitError:
-            pass  # every state takes a hundred over bytes (\p{L})
     try:
         return CountedDfa(spelled_dfa(dfa, escapes, limits), dfa.states, shape.minimum, shape.maximum)
-    except GrammarLimitError:
+    except GrammarLimitError:  # every state takes a hundred over bytes (\p{L})
         return counted_graph(dfa, shape.minimum, shape.maximum, escapes, limits)
 
 

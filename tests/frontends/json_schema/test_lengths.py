@@ -105,3 +105,20 @@ def test_an_automaton_over_the_limit_is_still_refused() -> None:
     schema = {"type": "string", "pattern": "^(?:ab?|b)*a[ab]{16}$", "maxLength": 200}
     with pytest.raises(cd.GrammarLimitError, match="no small automaton"):
         byte_compiler().compile_json_schema(schema, limits=cd.Limits(max_dfa_states=2_000))
+
+
+@pytest.mark.parametrize("pattern", ["b", "a|^b", "^(a|-)*$", "^(aa|bbb)+$", "^(aa)*b?$", "^(?!a)", "^.*a.b$"])
+@pytest.mark.parametrize("least, most", [(0, 0), (1, 1), (0, 2), (3, 3), (2, 4), (3, None)])
+def test_short_lengths_beside_patterns(pattern: str, least: int, most: int | None) -> None:
+    """As values and as keys, those of which there is none among them."""
+    schema = {"pattern": pattern, "minLength": least} | ({} if most is None else {"maxLength": most})
+    members = {text for text in TEXTS if re.search(pattern.replace("$", r"\Z"), text)
+               and least <= len(text) <= (most or 0 if most is not None else 5)}
+    value = byte_compiler().compile_json_schema(
+        {"properties": {"k": {"type": "string", **schema}}, "type": "object", "additionalProperties": False})
+    key = byte_compiler().compile_json_schema(
+        {"type": "object", "propertyNames": schema, "additionalProperties": {"const": 1}, "maxProperties": 1})
+    assert accepts(value, "{}") and accepts(key, "{}")
+    for text in [*TEXTS[:40], *sorted(members)[:20], *TEXTS[40::7]]:
+        assert accepts(value, f'{{"k": "{text}"}}') == (text in members)
+        assert accepts(key, f'{{"{text}": 1}}') == (text in members)
