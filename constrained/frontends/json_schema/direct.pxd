@@ -42,8 +42,8 @@ cdef class Writer(Places):
     cdef object run(self)
     cdef object end(self)
     cdef object write(self)
-    cdef object body(self, dict schema, str pointer)
-    cdef object own_array(self, dict schema, int types, str base, object keyword, object name)
+    cdef object body(self, dict schema, str pointer, int said)
+    cdef object own_array(self, dict schema, int bits, int types, str base, object keyword, object name)
     cdef object array(self, dict schema, str pointer)
     cdef object object(self, dict schema, str pointer, int bits)
     cdef int declared(self, dict names, object needed, str pointer, list members, list standing, bint careful) except -1

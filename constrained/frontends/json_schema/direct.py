@@ -39,6 +39,7 @@ if cython.compiled:
     )
     from cython.cimports.constrained.frontends.json_schema.direct_places import LONGEST_CHAIN, MOST_COMPARED, Places
     from cython.cimports.constrained.frontends.json_schema.direct_reading import (
+        ABOUT,
         ARRAY,
         AS_THEY_ARE,
         BY_SIZE,
@@ -55,6 +56,7 @@ if cython.compiled:
         SCALAR,
         STRING,
         TYPE,
+        TYPES,
         VALUES,
         are_counts,
         are_items_plain,
@@ -63,7 +65,9 @@ if cython.compiled:
         bits_of,
         combined_by,
         content_of,
+        one_type,
         order_left,
+        said_of,
         said_texts,
         texts_within,
         told_apart,
@@ -77,6 +81,7 @@ else:
     from constrained.frontends.json_schema.direct_nodes import choice, mark, place_of, reference, sequence
     from constrained.frontends.json_schema.direct_places import LONGEST_CHAIN, MOST_COMPARED, Places
     from constrained.frontends.json_schema.direct_reading import (
+        ABOUT,
         ARRAY,
         AS_THEY_ARE,
         BY_SIZE,
@@ -93,6 +98,7 @@ else:
         SCALAR,
         STRING,
         TYPE,
+        TYPES,
         VALUES,
         are_counts,
         are_items_plain,
@@ -101,7 +107,9 @@ else:
         bits_of,
         combined_by,
         content_of,
+        one_type,
         order_left,
+        said_of,
         said_texts,
         texts_within,
         told_apart,
@@ -180,8 +188,8 @@ class Writer(Places):
     def quick(self, schema):
         """The expression of a schema that says a type that was met before, and nothing else; None: find it out."""
         if type(schema) is dict and len(cython.cast(dict, schema)) == 1:
-            said = cython.cast(dict, schema).get("type")
-            if type(said) is str:
+            said = one_type(schema)
+            if said is not None:
                 return self.typed.get(said)
         return None
 
@@ -197,7 +205,7 @@ class Writer(Places):
         key = mark(schema)
         found = self.known.get(key)
         if found is None:
-            found = self.asked().slow(schema, place_of(base, keyword, name))
+            found = self.asked().slow(schema, place_of(base, keyword, name)[1:])
             self.known[key] = found
         return found
 
@@ -205,7 +213,7 @@ class Writer(Places):
         """The expression of a schema; None where it is not plain. Raises ``NotPlain``."""
         if type(schema) is dict:
             try:
-                return self.plain(schema, pointer, None, None)
+                return self.plain(schema, "#" + pointer, None, None)
             except NoValue:
                 raise NotPlain from None  # the member that has none is not the one that is looked at
         return None
@@ -218,17 +226,21 @@ class Writer(Places):
         size: cython.Py_ssize_t = len(schema)
         if size == 0:
             return self.any_value()
-        said = schema.get("type")
-        if type(said) is str and (size == 1 or (size == 2 and "description" in schema)):
-            return self.of_type(said, base, keyword, name)
-        bits = bits_of(schema)
-        if bits == TYPE and type(said) is str:
-            return self.of_type(said, base, keyword, name)
+        if size == 1:
+            kind = one_type(schema)
+            if kind is not None:
+                return self.of_type(kind, base, keyword, name)
+        said: cython.int = said_of(schema)
+        bits = said & ABOUT
+        if bits == TYPE:
+            kind = schema["type"]
+            if type(kind) is str:
+                return self.of_type(kind, base, keyword, name)
         if bits & RARE:
             return self.combination(schema, bits, base, keyword, name) if not bits & ~(RARE | TYPE) else None
         if bits & REFERS:
             return self.reference(schema, bits)
-        types = types_of(schema)
+        types = said >> TYPES
         if not (bits & INSIDE and types & OBJECT) and not (bits & ITEMS and types & ARRAY):
             if bits & VALUES and types & STRING and not bits & ~(TYPE | VALUES | SCALAR):
                 values = said_texts(schema, self.tables.knows_const) if not bits & SCALAR else texts_within(
@@ -253,13 +265,13 @@ class Writer(Places):
                     if array[1] is None:
                         array[1] = reference(self.rule_name(place_of(base, keyword, name)))
                     return array[1]
-            return self.own_array(schema, types, base, keyword, name)
+            return self.own_array(schema, bits, types, base, keyword, name)
         if not are_items_plain(schema, types, self.tables.max_repeat):
             return None
         if bits & COUNTS and (bits & PATTERNS or not self.tables.any_order
                               or not are_counts(schema, self.tables.max_repeat)):
             return None
-        return self.waits(schema, None, base, keyword, name)
+        return self.waits(schema, None, said, base, keyword, name)
 
     @cython.cfunc
     def reference(self, schema: dict, bits: cython.int):
@@ -298,7 +310,7 @@ class Writer(Places):
             return None
         if not union.objects and not union.arrays:
             return self.written_as(union.content, union.texts, base, keyword, name)
-        return self.waits(schema, union, base, keyword, name)
+        return self.waits(schema, union, bits, base, keyword, name)
 
     @cython.cfunc
     def union_of(self, schema: dict, base: str, keyword, name) -> Union:
@@ -440,7 +452,7 @@ class Writer(Places):
     @cython.cfunc
     def run(self):
         """The rules of the whole document."""
-        self.rules["root"] = self.value(self.document, "", None, None)
+        self.rules["root"] = self.value(self.document, "#", None, None)
         self.write()
         while self.host is not None and self.host.write():
             self.write()
@@ -454,15 +466,16 @@ class Writer(Places):
     @cython.cfunc
     def write(self):
         """The rules of all that waits."""
+        said: cython.int
         while self.done < len(self.waiting):
-            schema, pointer, rule, union = self.waiting[self.done]
+            schema, pointer, rule, union, said = self.waiting[self.done]
             self.done += 1
-            self.rules[rule] = self.body(schema, pointer) if union is None else self.united(union)
+            self.rules[rule] = self.body(schema, pointer, said) if union is None else self.united(union)
 
     @cython.cfunc
-    def body(self, schema: dict, pointer: str):
-        types: cython.int = types_of(schema)
-        bits: cython.int = bits_of(schema)
+    def body(self, schema: dict, pointer: str, said: cython.int):
+        types: cython.int = said >> TYPES
+        bits: cython.int = said & ABOUT
         members: object = None
         items: object = None
         if types & OBJECT:
@@ -472,32 +485,36 @@ class Writer(Places):
         return self.beside(types, members, items)
 
     @cython.cfunc
-    def own_array(self, schema: dict, types: cython.int, base: str, keyword, name):
+    def own_array(self, schema: dict, bits: cython.int, types: cython.int, base: str, keyword, name):
         """The reference to an array's rule, by its items and their number; None: it is not plain.
 
         Its items are found out on the way, ``DEEPEST`` arrays in each other at most.
         """
-        if not are_items_plain(schema, ARRAY, self.tables.max_repeat):
-            return None
         inside: object
         item: object
         rule: object = None
         pointer: str = None
-        if "items" in schema:
-            item = self.quick(schema["items"])
+        least: object = 0
+        most: object = None
+        items: object = schema.get("items", self)
+        if items is self or type(items) is list or len(schema) > (2 if bits & TYPE else 1):  # there is more
+            if not are_items_plain(schema, ARRAY, self.tables.max_repeat):
+                return None
+            least, most = schema.get("minItems", 0), schema.get("maxItems")
+        if items is not self:
+            item = self.quick(items)
             if item is None:
                 opened: list = [schema, None]
                 self.open.append(opened)
                 pointer = place_of(base, keyword, name)
                 try:
-                    item = self.value(schema["items"], pointer, "items", None)
+                    item = self.value(items, pointer, "items", None)
                 except NoValue:
                     raise NotPlain from None  # the array has one
                 self.open.pop()
                 rule = opened[1]  # asked for by the items: it is like no other
         else:
             item = self.any_value()
-        least, most = schema.get("minItems", 0), schema.get("maxItems")
         key = (mark(item), least, most, types)
         if self.arrays is None:
             self.arrays = {}
@@ -526,8 +543,9 @@ class Writer(Places):
         members: list = []
         standing: list = []
         names: dict = schema.get("properties")
-        if "required" in schema:
-            needed = frozenset(schema["required"])
+        required = schema.get("required")
+        if required is not None:
+            needed = frozenset(required)
         if names is not None:
             try:
                 self.declared(names, needed, pointer, members, standing, False)
@@ -706,7 +724,7 @@ class Writer(Places):
     @cython.exceptval(-1, check=False)
     def some_alternative(self, schema: dict, depth: cython.int) -> cython.int:
         """Whether it is plain that all alternatives of a union have values."""
-        union: Union = self.union_of(schema, "", None, None)
+        union: Union = self.union_of(schema, "#", None, None)
         if union is None:
             return False
         for one, _ in union.objects + union.arrays:

@@ -1,16 +1,52 @@
 cimport cython
 
+# Whether bytes of ASCII are written as they are and in no other way, sixteen at a time where there are vectors.
+cdef extern from * nogil:
+    """
+    #if defined(__SSE2__) && defined(__GNUC__)
+    #include <emmintrin.h>
+    #define DN_VECTORS 1
+    #endif
+
+    static inline int dn_plain(const unsigned char *p, Py_ssize_t size) {
+        Py_ssize_t at = 0;
+    #ifdef DN_VECTORS
+        if (size >= 16) {
+            const __m128i quote = _mm_set1_epi8(0x22), slash = _mm_set1_epi8(0x5C);
+            const __m128i last = _mm_set1_epi8(0x1F), gone = _mm_set1_epi8(0x7F);
+            for (;;) {
+                __m128i v = _mm_loadu_si128((const __m128i *)(p + at));
+                if (_mm_movemask_epi8(_mm_or_si128(
+                        _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)),
+                        _mm_or_si128(_mm_cmpeq_epi8(_mm_max_epu8(v, last), last), _mm_cmpeq_epi8(v, gone)))))
+                    return 0;
+                if (at + 16 >= size)
+                    return 1;
+                at = at + 32 <= size ? at + 16 : size - 16;  /* the last ones may be looked at twice */
+            }
+        }
+    #endif
+        for (; at < size; at++)
+            if (p[at] < 0x20 || p[at] == 0x22 || p[at] == 0x5C || p[at] == 0x7F)
+                return 0;
+        return 1;
+    }
+    """
+    int dn_plain(const unsigned char* p, Py_ssize_t size)
+
 from constrained.grammar.keys cimport KeyDfa
 from constrained.kernel.nodes cimport ByteDfa, Choice, Literal, Reference, Repeat, Sequence, Unordered
 
 cdef Sequence sequence(tuple items)
 cdef Reference reference(str name)
 cdef object choice(list options)
+cdef str numbered(str kind, Py_ssize_t number)
+cdef int are_different(tuple texts) except -1
 cdef object in_spaces(tuple brackets, object space, object inside, bint may_be_empty)
 cdef object EMPTY, QUOTE
-cdef Py_ssize_t MANY_SKIPPED, FEW_KEYS
-cdef bytes _escaped
-cdef unsigned char* _escaped_bytes
+cdef Py_ssize_t MANY_SKIPPED, FEW_KEYS, FEW_TEXTS, MOST_NUMBERED
+cdef bytes _plain
+cdef dict _numbered
 
 cdef object mark(object thing)
 cdef int needs_no_escapes(str text) except -1

@@ -37,11 +37,15 @@ else:
 
 EMPTY = Literal(b"")
 QUOTE = Literal(b'"')
-_escaped: bytes = bytes([not 0x20 <= c <= 0x7E or c in b'"\\' for c in range(256)])
-_escaped_bytes = _escaped
-"""Whether a byte may be written otherwise than as it is."""
+_plain: bytes = bytes([c for c in range(0x20, 0x7F) if c not in b'"\\'])
+"""The characters that have one spelling in a string."""
 FEW_KEYS = cython.declare(cython.Py_ssize_t, 12)
 """Names that are put in order one by one."""
+FEW_TEXTS = cython.declare(cython.Py_ssize_t, 10)
+"""Texts that are compared one by one."""
+MOST_NUMBERED = cython.declare(cython.Py_ssize_t, 256)
+_numbered: dict = {kind: [None] * MOST_NUMBERED for kind in ("string", "number", "key")}
+"""Names of rules by their kind and number, which are one object each, whose hash is known."""
 MANY_SKIPPED = cython.declare(cython.Py_ssize_t, 128)
 
 
@@ -59,6 +63,35 @@ def reference(name: str) -> Reference:
     node.kind = 6
     node.name = name
     return node
+
+
+@cython.cfunc
+def numbered(kind: str, number: cython.Py_ssize_t) -> str:
+    """The name of a rule of a kind of which there are more."""
+    if number >= MOST_NUMBERED or kind not in _numbered:
+        return f"{kind} {number}"
+    names: list = _numbered[kind]
+    found = names[number]
+    if found is None:
+        names[number] = found = f"{kind} {number}"
+    return found
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def are_different(texts: tuple) -> cython.int:
+    """Whether no text is there twice."""
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    text: str
+    if len(texts) > FEW_TEXTS:
+        return len(set(texts)) == len(texts)
+    for i in range(1, len(texts)):
+        text = texts[i]
+        for k in range(i):
+            if text == cython.cast(str, texts[k]):
+                return False
+    return True
 
 
 @cython.cfunc
@@ -97,14 +130,11 @@ def mark(thing):
 @cython.exceptval(-1, check=False)
 def needs_no_escapes(text: str) -> cython.int:
     """Whether a string of JSON has one spelling, however it is written."""
-    i: cython.Py_ssize_t
     if not text.isascii():
         return False
-    p: cython.p_uchar = cython.cast(cython.p_uchar, PyUnicode_DATA(text)) if cython.compiled else text.encode()
-    for i in range(len(text)):
-        if _escaped_bytes[p[i]]:
-            return False
-    return True
+    if cython.compiled:
+        return dn_plain(cython.cast(cython.p_uchar, PyUnicode_DATA(text)), len(text))  # noqa: F821 - the .pxd
+    return not text.encode().translate(None, _plain)
 
 
 @cython.cfunc
@@ -149,8 +179,9 @@ def is_above(one: bytes, other: bytes) -> cython.int:
 @cython.cfunc
 def key_texts(out: frozenset):
     """Any string but ``out``."""
-    keys: list = []
+    keys: list = [None] * len(out)
     i: cython.Py_ssize_t
+    n: cython.Py_ssize_t = 0
     for one in out:
         name: str = one
         if not needs_no_escapes(name):
@@ -161,13 +192,13 @@ def key_texts(out: frozenset):
             key: bytes = PyBytes_FromStringAndSize(cython.cast(cython.p_char, PyUnicode_DATA(name)), len(name))
         else:
             key = name.encode("ascii")
-        keys.append(key)
-        i = len(keys) - 1
+        i = n
+        n += 1
         if i < FEW_KEYS:  # the sort of the language is much code for a few
             while i > 0 and is_above(cython.cast(bytes, keys[i - 1]), key):
                 keys[i] = keys[i - 1]
                 i -= 1
-            keys[i] = key
+        keys[i] = key
     if len(keys) > FEW_KEYS:
         keys.sort()
     strings: ByteDfa = any_key()

@@ -18,4 +18,4 @@ cdef class Places(Rules):
     cdef object begin_places(self, object document, Shapes shapes, Checked checked)
     cdef tuple target(self, str ref)
     cdef tuple follow(self, str ref)
-    cdef object waits(self, dict schema, object union, str base, object keyword, object name)
+    cdef object waits(self, dict schema, object union, int said, str base, object keyword, object name)

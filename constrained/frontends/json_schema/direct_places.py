@@ -44,7 +44,8 @@ class Places(Rules):
     """``document``: the schema of the whole document. ``checked``: its places, of which all keywords have their shapes.
 
     ``known``: the expressions of schemas, by their identity. ``looks``: a list ``schema, expression, ...`` of those
-    that look alike, by a hash of how they do. ``waiting``: ``(schema, pointer, name of its rule, union or None)``.
+    that look alike, by a hash of how they do. ``waiting``: ``(schema, pointer, name of its rule, union or None,
+    what is said_of it)``.
     ``home``: the beginning of a reference to a definition of the root, as the last one was, None: there was none;
     ``at_home``: those definitions.
     """
@@ -85,7 +86,8 @@ class Places(Rules):
 
     @cython.cfunc
     def follow(self, ref: str) -> tuple:
-        """The schema that a pointer from the document's root leads to, and the pointer: as ``Document.walk``."""
+        """The schema that a pointer from the document's root leads to, and the pointer behind a ``#``: as
+        ``Document.walk``."""
         value: object = self.document
         if self.home is not None and ref.startswith(self.home):
             name: str = ref[len(self.home):]
@@ -93,14 +95,12 @@ class Places(Rules):
                 value = self.at_home.get(name, self)
                 if value is self:
                     raise NotPlain
-                return value, ref[1:]
+                return value, ref
         if ref == "#":
-            return value, ""
+            return value, ref
         if not ref.startswith("#/"):
             raise NotPlain
-        path: str = ref[1:]
-        if "%" in path:
-            path = unquote(path)
+        path: str = unquote(ref) if "%" in ref else ref
         parts: list = ref[2:].split("/")
         for part in parts:
             step: str = part
@@ -129,12 +129,12 @@ class Places(Rules):
     # ---- equal places --------------------------------------------------------------------------------
 
     @cython.cfunc
-    def waits(self, schema: dict, union, base: str, keyword, name):
+    def waits(self, schema: dict, union, said: cython.int, base: str, keyword, name):
         """A reference to the rule of an array or an object, which is written later: that of an equal one, if any."""
         pointer: str
         i: cython.Py_ssize_t
         same: cython.Py_ssize_t
-        others: list
+        others: list = None
         look: cython.Py_ssize_t = len(schema)
         inside = schema.get("properties")
         if type(inside) is dict:
@@ -144,10 +144,7 @@ class Places(Rules):
             look += 64 * len(cython.cast(dict, inside))
         key = look
         found = self.looks.get(key)
-        if found is None:
-            others = []
-            self.looks[key] = others
-        else:
+        if found is not None:
             others = found
             for i in range(0, len(others), 2):
                 if self.compared >= MOST_COMPARED:
@@ -162,7 +159,10 @@ class Places(Rules):
         rule = self.rule_name(pointer)
         found = reference(rule)
         self.known[mark(schema)] = found
-        others.append(schema)
-        others.append(found)
-        self.waiting.append((schema, pointer, rule, union))
+        if others is None:
+            self.looks[key] = [schema, found]
+        else:
+            others.append(schema)
+            others.append(found)
+        self.waiting.append((schema, pointer, rule, union, said))
         return found

@@ -18,8 +18,12 @@ cdef int AS_THEY_ARE, BY_SIZE
 cdef dict _TYPES
 cdef dict _KEYWORDS
 
+cdef int ABOUT, TYPES
 cdef int bits_of(dict schema) except -1
+cdef int said_of(dict schema) except -1
+cdef object one_type(dict schema)
 cdef int types_of(dict schema) except -1
+cdef int _types_in(object said) except -1
 cdef object content_of(dict schema)
 cdef object _put(list found, tuple entry)
 cdef int are_items_plain(dict schema, int types, object max_repeat) except -1

@@ -59,6 +59,9 @@ _KEYWORDS: dict = {
                     "unevaluatedItems".split(), 32),
 }
 """What keywords are about; all others say nothing of values."""
+ABOUT = cython.declare(cython.int, 511)
+TYPES = cython.declare(cython.int, 9)
+"""What is said of a schema in one number: what its keywords are about, and from bit TYPES on the types."""
 
 PLACES = cython.declare(cython.int, 128)
 """Of ``_entries``: the names that texts are read with, by their address, which is less than 48 bits; above it, in nine
@@ -170,8 +173,50 @@ def bits_of(schema: dict) -> cython.int:
 @cython.exceptval(-1, check=False)
 def types_of(schema: dict) -> cython.int:
     """The types of a schema's values as bits."""
+    return _types_in(schema.get("type"))
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def said_of(schema: dict) -> cython.int:
+    """``bits_of`` and ``types_of`` in one pass and one number."""
     bits: cython.int = 0
-    said = schema.get("type")
+    one: cython.int
+    types: cython.int = EVERY
+    place: cython.Py_ssize_t = 0
+    if cython.compiled:
+        key: cython.pointer(PyObject) = cython.NULL
+        there: cython.pointer(PyObject) = cython.NULL
+        while PyDict_Next(schema, cython.address(place), cython.address(key), cython.address(there)):
+            one = about(cython.cast(object, key))
+            bits |= one
+            if one == TYPE:
+                types = _types_in(cython.cast(object, there))
+        return bits | types << TYPES
+    return bits_of(schema) | types_of(schema) << TYPES
+
+
+@cython.cfunc
+def one_type(schema: dict):
+    """The type that a schema of one keyword says; None: it is another keyword, or there are several types."""
+    place: cython.Py_ssize_t = 0
+    if cython.compiled:
+        key: cython.pointer(PyObject) = cython.NULL
+        there: cython.pointer(PyObject) = cython.NULL
+        PyDict_Next(schema, cython.address(place), cython.address(key), cython.address(there))
+        if about(cython.cast(object, key)) != TYPE:
+            return None
+        said = cython.cast(object, there)
+    else:
+        said = schema.get("type")
+    return said if type(said) is str else None
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _types_in(said) -> cython.int:
+    """What ``type`` says, as bits; None: nothing."""
+    bits: cython.int = 0
     if type(said) is str:
         return _type_bit(said)
     if said is None:

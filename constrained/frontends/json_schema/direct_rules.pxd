@@ -46,7 +46,8 @@ cdef class Rules:
     cdef bint strict
     cdef readonly dict rules
     cdef readonly set taken
-    cdef readonly dict scalars
+    cdef dict scalars
+    cdef Py_ssize_t named_ones
     cdef dict contents
     cdef dict typed
     cdef dict listed
@@ -60,9 +61,11 @@ cdef class Rules:
     cdef object written_as(self, tuple content, Texts texts, str base, object keyword, object name)
     cdef object alternatives(self, Texts texts, str pointer)
     cdef object named(self, str kind, object expr, object rules)
+    cdef object named_anew(self, str kind, object expr)
     cdef object scalar_set(self, tuple one)
     cdef object text_of_list(self, tuple values)
-    cdef object words_of(self, tuple values)
+    cdef list list_at(self, tuple values)
+    cdef list keys_at(self, frozenset out)
     cdef object keys_but(self, frozenset out)
     cdef object of_type(self, str said, str base, object keyword, object name)
     cdef object written_texts(self, Texts texts, str base, object keyword, object name)

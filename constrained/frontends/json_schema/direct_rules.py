@@ -15,16 +15,19 @@ try:
 except ImportError:
     from constrained.kernel import cython_shim as cython
 
+from constrained.frontends.json_schema.counted_patterns import character_rules
 from constrained.frontends.json_schema.direct_reading import NotPlain, NoValue
 from constrained.frontends.json_schema.spelling import canonical_spellings, joined_surrogates
 
 if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.direct_nodes import (
+        are_different,
         choice,
         in_spaces,
         key_literal,
         key_texts,
         mark,
+        numbered,
         place_of,
         plain_literal,
         reference,
@@ -39,14 +42,16 @@ if cython.compiled:
         OBJECT,
         STRING,
     )
-    from cython.cimports.constrained.kernel.nodes import Literal, Repeat, Sequence, Unordered
+    from cython.cimports.constrained.kernel.nodes import Literal, Reference, Repeat, Sequence, Unordered
 else:
     from constrained.frontends.json_schema.direct_nodes import (
+        are_different,
         choice,
         in_spaces,
         key_literal,
         key_texts,
         mark,
+        numbered,
         place_of,
         plain_literal,
         reference,
@@ -61,7 +66,7 @@ else:
         OBJECT,
         STRING,
     )
-    from constrained.kernel.nodes import Literal, Repeat, Sequence, Unordered
+    from constrained.kernel.nodes import Literal, Reference, Repeat, Sequence, Unordered
 
 from constrained.frontends.json_schema.direct_nodes import in_order  # noqa: E402 - a Python name in both modes
 from constrained.kernel.nodes import part, share  # noqa: E402 - a Python name in both modes
@@ -257,6 +262,7 @@ class Rules:
         self.rules = {}
         self.taken = {"root"}
         self.scalars = {}
+        self.named_ones = 0
         self.contents = None
         self.typed = {}
         self.listed = None
@@ -328,13 +334,27 @@ class Rules:
         key = mark(expr)
         found = self.scalars.get(key)
         if found is None:
-            name = kind if kind not in self.rules else f"{kind} {len(self.scalars)}"
-            self.rules[name] = expr
+            found = self.named_anew(kind, expr)
             if rules:
                 self.rules.update(rules)
-            found = reference(name)
             self.scalars[key] = found
         return found
+
+    def scalar_of(self, kind: str, expr):
+        """``named``, for the host."""
+        if isinstance(expr, Literal) or mark(expr) in self.scalars:
+            return self.named(kind, expr, None)
+        return self.named(kind, expr, character_rules(expr))
+
+    @cython.cfunc
+    def named_anew(self, kind: str, expr):
+        """The same of an expression that has no name yet, and that nobody will look for."""
+        if isinstance(expr, Literal):
+            return expr
+        name: str = kind if kind not in self.rules else numbered(kind, self.named_ones)
+        self.named_ones += 1
+        self.rules[name] = expr
+        return reference(name)
 
     @cython.cfunc
     def scalar_set(self, one: tuple):
@@ -345,36 +365,54 @@ class Rules:
     @cython.cfunc
     def text_of_list(self, values: tuple):
         """A reference to the rule of a list of strings."""
-        return self.named("string", self.words_of(values), None)
+        entry: list = self.list_at(values)
+        if entry[2] is None:
+            # where the host has seen the expression, there may be a rule
+            entry[2] = self.named("string", entry[1], None) if entry[3] else self.named_anew("string", entry[1])
+        return entry[2]
 
     def list_of(self, values: tuple):
-        """``words_of``, for the host."""
-        return self.words_of(values)
+        """The expression of a list of strings, for the host."""
+        entry: list = self.list_at(values)
+        if not entry[3]:
+            entry[3] = True
+            if type(entry[2]) is Reference:
+                self.scalars[mark(entry[1])] = entry[2]
+        return entry[1]
 
     @cython.cfunc
-    def words_of(self, values: tuple):
-        """The expression of a list of strings, one for the document."""
-        options: list = []
+    def list_at(self, values: tuple) -> list:
+        """What is known of a list of strings: itself without equal ones, its expression, a reference to that or None,
+        whether the host has seen it, and the entry of another list that looks like it."""
+        count: cython.Py_ssize_t = len(values)
+        options: list
+        entry: list
+        key = 16 * (len(cython.cast(str, values[0])) & 7) + 2 * (len(cython.cast(str, values[count - 1])) & 7) + (
+            128 * (count & 1)) + (count >> 1 & 1)  # small ints are there already
         if self.listed is None:
             self.listed = {}
-        found = self.listed.get(values)
-        if found is not None:
-            return found
-        single = values if len(set(values)) == len(values) else tuple(dict.fromkeys(values))
-        for value in single:
-            text = plain_literal(value)
+        first: object = self.listed.get(key)
+        found: object = first
+        while found is not None:
+            entry = found
+            if entry[0] == values:
+                return entry
+            found = entry[4]
+        if not are_different(values):
+            return self.list_at(tuple(dict.fromkeys(values)))
+        options = [None] * count
+        for i in range(count):
+            text = plain_literal(values[i])
             if text is None:
+                joined: tuple = tuple(dict.fromkeys(map(joined_surrogates, values)))
+                if joined != values:
+                    return self.list_at(joined)
+                options = [Literal(data) for value in values for data in canonical_spellings(value)]
                 break
-            options.append(text)
-        else:
-            found = choice(options)
-        if found is None:
-            single = tuple(dict.fromkeys(map(joined_surrogates, values)))
-            found = choice([Literal(data) for value in single for data in canonical_spellings(value)])
-        if single is not values:
-            found = self.listed.setdefault(single, found)
-        self.listed[values] = found
-        return found
+            options[i] = text
+        entry = [values, choice(options), None, False, first]
+        self.listed[key] = entry
+        return entry
 
     @cython.cfunc
     def of_type(self, said: str, base: str, keyword, name):
@@ -392,12 +430,13 @@ class Rules:
 
     @cython.cfunc
     def rule_name(self, pointer: str) -> str:
-        name: str = "#" + pointer
-        if len(name) >= LONGEST_NAME:
-            name = f"{name[:60]}... {len(self.taken)}"
-        while name in self.taken:
-            name = f"{name} {len(self.taken)}"
+        """A name that no rule has: the place, as a reference to it is written, if that is short enough."""
+        count: cython.Py_ssize_t = len(self.taken)
+        name: str = pointer if len(pointer) < LONGEST_NAME else f"{pointer[:60]}... {count}"
         self.taken.add(name)
+        while len(self.taken) == count:  # it was there
+            name = f"{name} {count}"
+            self.taken.add(name)
         return name
 
     @cython.cfunc
@@ -416,8 +455,8 @@ class Rules:
         self.anything = reference("true 1")
         self.rules["true 1"] = _EMPTY  # keeps its place
         names = None if self.strict else self.keys_but(_NO_NAMES)
-        string = self.of_type("string", "", None, None)
-        number = self.of_type("number", "", None, None)
+        string = self.of_type("string", "#", None, None)
+        number = self.of_type("number", "#", None, None)
         key = (None if self.strict else names.name, string.name, number.name)
         found = tables.values.get(key)
         if found is None:
@@ -430,7 +469,7 @@ class Rules:
         self.some_object = found[1]
         self.some_array = found[2]
         if not self.strict:
-            self.members[(_NO_NAMES, mark(self.anything))] = found[3]
+            cython.cast(list, self.keys_at(_NO_NAMES)).append(found[3])
         self.rules["true 1"] = found[4]
 
     def everything(self):
@@ -487,13 +526,13 @@ class Rules:
     @cython.cfunc
     def free_member(self, declared, value):
         """A member whose name is not declared."""
-        key: tuple
-        out: frozenset = frozenset(declared) if declared else _NO_NAMES
-        key = (out, mark(value))
-        found = self.members.get(key)
-        if found is None:
-            found = sequence((self.keys_but(out), self.tables.colon, value))
-            self.members[key] = found
+        i: cython.Py_ssize_t
+        entry: list = self.keys_at(frozenset(declared) if declared else _NO_NAMES)
+        for i in range(1, len(entry)):
+            if cython.cast(Sequence, entry[i]).items[2] is value:
+                return entry[i]
+        found = sequence((entry[0], self.tables.colon, value))
+        entry.append(found)
         return found
 
     def key_of(self, out: frozenset):
@@ -503,9 +542,14 @@ class Rules:
     @cython.cfunc
     def keys_but(self, out: frozenset):
         """A reference to the keys that are none of ``out``."""
+        return self.keys_at(out)[0]
+
+    @cython.cfunc
+    def keys_at(self, out: frozenset) -> list:
+        """``keys_but``, and the members that have such a key."""
         found = self.keys.get(out)
         if found is None:
-            found = self.named("key", key_texts(out) if out else self.tables.any_key, None)
+            found = [self.named_anew("key", key_texts(out)) if out else self.named("key", self.tables.any_key, None)]
             self.keys[out] = found
         return found
 
@@ -548,11 +592,11 @@ class Rules:
         if items is not None:
             options.append(items)
         if types & STRING:
-            options.append(self.of_type("string", "", None, None))
+            options.append(self.of_type("string", "#", None, None))
         if types & NUMBER:
-            options.append(self.of_type("number", "", None, None))
+            options.append(self.of_type("number", "#", None, None))
         elif types & INTEGER:
-            options.append(self.of_type("integer", "", None, None))
+            options.append(self.of_type("integer", "#", None, None))
         if types & BOOLEAN:
             options.append(_TRUE)
             options.append(_FALSE)

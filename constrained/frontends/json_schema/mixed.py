@@ -165,7 +165,7 @@ class _Emitter(Emitter):
         self.owners = normaliser.owners
         self.writer = writer
         self.done = 0
-        self.rules, self.scalars, self.taken = writer.rules, writer.scalars, writer.taken
+        self.rules, self.taken = writer.rules, writer.taken
         self.space, self.comma, self.colon, self.brackets = kind.layout
 
     @cython.ccall
@@ -205,6 +205,10 @@ class _Emitter(Emitter):
         if isinstance(shape, StringShape) and shape.values:
             return self.writer.list_of(shape.values)
         return Emitter.text_of(self, shape)
+
+    @cython.ccall
+    def scalar(self, kind: str, expr):
+        return self.writer.scalar_of(kind, expr)
 
     @cython.ccall
     def member(self, name, expression: cython.int):

@@ -24,7 +24,8 @@ __all__ = ["same_values"]
 def same_values(one, other, most: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """How many values two schemas have that are the same; below 0: they differ, or have more than ``most``, and so
     many were looked at or one less."""
-    pairs: list = []  # containers in them that are still to be compared
+    pairs: list = []  # containers in them that are compared later: those behind ``at``
+    at: cython.Py_ssize_t = 0
     mine: list
     yours: list
     i: cython.Py_ssize_t
@@ -57,12 +58,13 @@ def same_values(one, other, most: cython.Py_ssize_t) -> cython.Py_ssize_t:
             for i in range(len(mine)):
                 if not _are_equal(mine[i], yours[i], pairs):
                     return -1 - seen
-        if len(pairs) == 0:
+        if len(pairs) == at:
             return seen
         if seen > most:
             return -1 - seen
-        other = pairs.pop()
-        one = pairs.pop()
+        one = pairs[at]
+        other = pairs[at + 1]
+        at += 2
 
 
 @cython.cfunc
