@@ -6,6 +6,8 @@ from constrained.frontends.json_schema.shapes cimport Checked, Shapes
 from constrained.kernel.nodes cimport Reference
 
 cdef int DEEPEST
+cdef Py_ssize_t FEW_NAMES
+cdef int is_among(str name, object names) except -1
 
 @cython.final
 cdef class Union:

@@ -37,7 +37,12 @@ if cython.compiled:
         reference,
         sequence,
     )
-    from cython.cimports.constrained.frontends.json_schema.direct_places import LONGEST_CHAIN, MOST_COMPARED, Places
+    from cython.cimports.constrained.frontends.json_schema.direct_places import (
+        LONGEST_CHAIN,
+        MOST_COMPARED,
+        ONE_ARRAY,
+        Places,
+    )
     from cython.cimports.constrained.frontends.json_schema.direct_reading import (
         ABOUT,
         ARRAY,
@@ -65,6 +70,7 @@ if cython.compiled:
         bits_of,
         combined_by,
         content_of,
+        listed_texts,
         one_type,
         order_left,
         said_of,
@@ -74,12 +80,13 @@ if cython.compiled:
         types_of,
     )
     from cython.cimports.constrained.frontends.json_schema.direct_rules import Tables, Texts
+    from cython.cimports.constrained.frontends.json_schema.marks import address
     from cython.cimports.constrained.frontends.json_schema.same_values import same_values
     from cython.cimports.constrained.frontends.json_schema.shapes import Checked, Shapes
     from cython.cimports.constrained.kernel.nodes import Reference
 else:
     from constrained.frontends.json_schema.direct_nodes import choice, mark, place_of, reference, sequence
-    from constrained.frontends.json_schema.direct_places import LONGEST_CHAIN, MOST_COMPARED, Places
+    from constrained.frontends.json_schema.direct_places import LONGEST_CHAIN, MOST_COMPARED, ONE_ARRAY, Places
     from constrained.frontends.json_schema.direct_reading import (
         ABOUT,
         ARRAY,
@@ -107,6 +114,7 @@ else:
         bits_of,
         combined_by,
         content_of,
+        listed_texts,
         one_type,
         order_left,
         said_of,
@@ -116,12 +124,32 @@ else:
         types_of,
     )
     from constrained.frontends.json_schema.direct_rules import Tables, Texts
+    from constrained.frontends.json_schema.marks import address
     from constrained.frontends.json_schema.same_values import same_values
     from constrained.frontends.json_schema.shapes import Checked, Shapes
     from constrained.kernel.nodes import Reference
 
 DEEPEST = cython.declare(cython.int, 8)
 """Arrays inside each other that do not wait."""
+FEW_NAMES = cython.declare(cython.Py_ssize_t, 6)
+"""Required names that are looked through one by one."""
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1, check=False)
+def is_among(name: str, names) -> cython.int:
+    """Whether a name is in a list or in a set."""
+    i: cython.Py_ssize_t
+    if type(names) is not list:
+        return name in cython.cast(frozenset, names)
+    for i in range(len(cython.cast(list, names))):
+        if cython.cast(list, names)[i] is name:
+            return True
+    for i in range(len(cython.cast(list, names))):
+        if cython.cast(str, cython.cast(list, names)[i]) == name:
+            return True
+    return False
 
 
 @cython.final
@@ -202,11 +230,10 @@ class Writer(Places):
 
     @cython.cfunc
     def by_host(self, schema, base: str, keyword, name):
-        key = mark(schema)
-        found = self.known.get(key)
+        found = self.marks.at(address(schema))
         if found is None:
             found = self.asked().slow(schema, place_of(base, keyword, name)[1:])
-            self.known[key] = found
+            self.marks.put(address(schema), found)
         return found
 
     def plain_value(self, schema, pointer: str):
@@ -243,7 +270,7 @@ class Writer(Places):
         types = said >> TYPES
         if not (bits & INSIDE and types & OBJECT) and not (bits & ITEMS and types & ARRAY):
             if bits & VALUES and types & STRING and not bits & ~(TYPE | VALUES | SCALAR):
-                values = said_texts(schema, self.tables.knows_const) if not bits & SCALAR else texts_within(
+                values = listed_texts(schema, self.tables.knows_const) if not bits & SCALAR else texts_within(
                     schema, self.tables.knows_const, self.tables.max_repeat)
                 if values is not None:
                     return self.text_of_list(tuple(values))
@@ -251,7 +278,7 @@ class Writer(Places):
             return None if content is None else self.scalar(content, schema, base, keyword, name)
         if bits & VALUES or (bits & SCALAR and not are_scalars_silent(schema, types)):
             return None
-        found = self.known.get(mark(schema))
+        found = self.marks.at(address(schema))
         if found is not None:
             return found
         if bits & PATTERNS and not self.is_patterned(schema):
@@ -302,7 +329,7 @@ class Writer(Places):
             value = self.value(branches[0], place_of(base, keyword, name), which, "0")
             self.chain -= 1
             return value
-        found = self.known.get(mark(schema))
+        found = self.marks.at(address(schema))
         if found is not None:
             return found
         union: Union = self.union_of(schema, base, keyword, name)
@@ -515,19 +542,27 @@ class Writer(Places):
                 rule = opened[1]  # asked for by the items: it is like no other
         else:
             item = self.any_value()
-        key = (mark(item), least, most, types)
-        if self.arrays is None:
-            self.arrays = {}
-        found = self.arrays.get(key) if rule is None else rule
+        number: cython.longlong = 0  # of arrays that are known by their items and types alone
+        key: tuple = None
+        if least == 0 and most is None:
+            number = address(item) | ONE_ARRAY | cython.cast(cython.longlong, types) << 56
+        else:
+            key = (mark(item), least, most, types)
+            if self.arrays is None:
+                self.arrays = {}
+        found = rule if rule is not None else self.marks.at(number) if key is None else self.arrays.get(key)
         if found is None:
             found = reference(self.rule_name(place_of(base, keyword, name) if pointer is None else pointer))
-            self.arrays[key] = found
+            if key is None:
+                self.marks.put(number, found)
+            else:
+                self.arrays[key] = found
             rule = found
         if rule is not None:
             inside = self.items_of(item, least, most)
             self.rules[cython.cast(Reference, rule).name] = inside if types == ARRAY else self.beside(
                 types, self.any_object() if types & OBJECT else None, inside)
-        self.known[mark(schema)] = found
+        self.marks.put(address(schema), found)
         return found
 
     @cython.cfunc
@@ -539,13 +574,13 @@ class Writer(Places):
 
     @cython.cfunc
     def object(self, schema: dict, pointer: str, bits: cython.int):
-        needed: frozenset = None
+        needed: object = None  # a list of few names, or a set
         members: list = []
         standing: list = []
         names: dict = schema.get("properties")
         required = schema.get("required")
         if required is not None:
-            needed = frozenset(required)
+            needed = required if type(required) is list and len(required) <= FEW_NAMES else frozenset(required)
         if names is not None:
             try:
                 self.declared(names, needed, pointer, members, standing, False)
@@ -563,7 +598,9 @@ class Writer(Places):
             rest = self.value(others, pointer, "additionalProperties", None)
         declared: object = names
         if needed is not None and len(standing) < len(needed):
-            declared = self.undeclared(names, needed, rest, members, standing)
+            needed = frozenset(needed)
+            if len(standing) < len(needed):
+                declared = self.undeclared(names, needed, rest, members, standing)
         if self.comparing:  # alternatives must not be equal
             said = "any" if rest is not None and rest is self.anything else "" if rest is None else mark(rest)
             self.shape = (tuple([mark(member) for member in members]), tuple(standing), said, others is not self)
@@ -587,7 +624,7 @@ class Writer(Places):
                 raise NotPlain
             value: object = self.value_if_any(one, pointer, name) if careful else self.value(
                 one, pointer, "properties", name)
-            if needed is not None and name in cython.cast(frozenset, needed):
+            if needed is not None and is_among(name, needed):
                 if value is None:
                     raise NotPlain
                 standing.append(len(members))

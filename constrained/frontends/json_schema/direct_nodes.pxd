@@ -3,6 +3,8 @@ cimport cython
 # Whether bytes of ASCII are written as they are and in no other way, sixteen at a time where there are vectors.
 cdef extern from * nogil:
     """
+    #include <stdint.h>
+    #include <string.h>
     #if defined(__SSE2__) && defined(__GNUC__)
     #include <emmintrin.h>
     #define DN_VECTORS 1
@@ -11,11 +13,22 @@ cdef extern from * nogil:
     static inline int dn_plain(const unsigned char *p, Py_ssize_t size) {
         Py_ssize_t at = 0;
     #ifdef DN_VECTORS
-        if (size >= 16) {
+        if (size >= 4) {
             const __m128i quote = _mm_set1_epi8(0x22), slash = _mm_set1_epi8(0x5C);
             const __m128i last = _mm_set1_epi8(0x1F), gone = _mm_set1_epi8(0x7F);
             for (;;) {
-                __m128i v = _mm_loadu_si128((const __m128i *)(p + at));
+                __m128i v;
+                if (size >= 16) {
+                    v = _mm_loadu_si128((const __m128i *)(p + at));
+                } else if (size >= 8) {
+                    v = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)p),
+                                           _mm_loadl_epi64((const __m128i *)(p + size - 8)));
+                } else {
+                    int32_t first, other;
+                    memcpy(&first, p, 4);
+                    memcpy(&other, p + size - 4, 4);
+                    v = _mm_set_epi32(first, other, first, other);
+                }
                 if (_mm_movemask_epi8(_mm_or_si128(
                         _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)),
                         _mm_or_si128(_mm_cmpeq_epi8(_mm_max_epu8(v, last), last), _mm_cmpeq_epi8(v, gone)))))
@@ -40,13 +53,16 @@ from constrained.kernel.nodes cimport ByteDfa, Choice, Literal, Reference, Repea
 cdef Sequence sequence(tuple items)
 cdef Reference reference(str name)
 cdef object choice(list options)
+cdef Choice either(object one, object other)
+cdef frozenset numbers_of(list numbers)
 cdef str numbered(str kind, Py_ssize_t number)
 cdef int are_different(tuple texts) except -1
 cdef object in_spaces(tuple brackets, object space, object inside, bint may_be_empty)
 cdef object EMPTY, QUOTE
-cdef Py_ssize_t MANY_SKIPPED, FEW_KEYS, FEW_TEXTS, MOST_NUMBERED
+cdef Py_ssize_t MANY_SKIPPED, FEW_KEYS, MOST_TEXTS, MOST_NUMBERED
 cdef bytes _plain
 cdef dict _numbered
+cdef list _few_numbers
 
 cdef object mark(object thing)
 cdef int needs_no_escapes(str text) except -1

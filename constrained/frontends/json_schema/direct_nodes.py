@@ -17,6 +17,7 @@ from constrained.frontends.json_schema.spelling import joined_surrogates, json_l
 from constrained.grammar.ir import Graph
 
 if cython.compiled:
+    from cython.cimports.constrained.frontends.json_schema.direct_text import look_of
     from cython.cimports.constrained.grammar.keys import KeyDfa
     from cython.cimports.constrained.kernel.nodes import (
         ByteDfa,
@@ -30,7 +31,7 @@ if cython.compiled:
     from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
     from cython.cimports.cpython.long import PyLong_FromVoidPtr
     from cython.cimports.cpython.unicode import PyUnicode_DATA
-    from cython.cimports.libc.string import memcmp, memcpy
+    from cython.cimports.libc.string import memcmp, memcpy, memset
 else:
     from constrained.grammar.keys import KeyDfa
     from constrained.kernel.nodes import ByteDfa, Choice, Literal, Reference, Repeat, Sequence, Unordered
@@ -41,11 +42,13 @@ _plain: bytes = bytes([c for c in range(0x20, 0x7F) if c not in b'"\\'])
 """The characters that have one spelling in a string."""
 FEW_KEYS = cython.declare(cython.Py_ssize_t, 12)
 """Names that are put in order one by one."""
-FEW_TEXTS = cython.declare(cython.Py_ssize_t, 10)
-"""Texts that are compared one by one."""
+MOST_TEXTS = cython.declare(cython.Py_ssize_t, 255)
+"""Texts that are told apart without a set of all."""
 MOST_NUMBERED = cython.declare(cython.Py_ssize_t, 256)
 _numbered: dict = {kind: [None] * MOST_NUMBERED for kind in ("string", "number", "key")}
 """Names of rules by their kind and number, which are one object each, whose hash is known."""
+_few_numbers: list = [None] * 256
+"""Sets of numbers below 8, by their bits."""
 MANY_SKIPPED = cython.declare(cython.Py_ssize_t, 128)
 
 
@@ -78,20 +81,48 @@ def numbered(kind: str, number: cython.Py_ssize_t) -> str:
 
 
 @cython.cfunc
+def numbers_of(numbers: list) -> frozenset:
+    """A set of numbers; of small ones it is there already."""
+    bits: cython.int = 0
+    number: cython.Py_ssize_t
+    for number in numbers:
+        if number >= 8:
+            return frozenset(numbers)
+        bits |= 1 << number
+    found = _few_numbers[bits]
+    if found is None:
+        _few_numbers[bits] = found = frozenset(numbers)
+    return found
+
+
+@cython.cfunc
 @cython.exceptval(-1, check=False)
 def are_different(texts: tuple) -> cython.int:
-    """Whether no text is there twice."""
+    """Whether no text is there twice. Only those that look alike are compared."""
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
+    look: cython.int
     text: str
-    if len(texts) > FEW_TEXTS:
-        return len(set(texts)) == len(texts)
-    for i in range(1, len(texts)):
-        text = texts[i]
-        for k in range(i):
-            if text == cython.cast(str, texts[k]):
-                return False
-    return True
+    if cython.compiled and len(texts) <= MOST_TEXTS:
+        # the text of such a look that came last, from 1 on, 0: there was none; and of each text the one before it
+        last = cython.declare(cython.uchar[256])
+        before = cython.declare(cython.uchar[256])
+        memset(last, 0, 256)
+        for i in range(len(texts)):
+            text = texts[i]
+            if len(text) < 2 or not text.isascii():
+                look = len(text) & 255
+            else:
+                look = look_of(cython.cast(cython.p_uchar, PyUnicode_DATA(text)), 0, len(text))
+            k = last[look]
+            before[i] = cython.cast(cython.uchar, k)
+            last[look] = cython.cast(cython.uchar, i + 1)
+            while k > 0:
+                if text == cython.cast(str, texts[k - 1]):
+                    return False
+                k = before[k - 1]
+        return True
+    return len(set(texts)) == len(texts)
 
 
 @cython.cfunc
@@ -106,6 +137,14 @@ def choice(options: list):
 
 
 @cython.cfunc
+def either(one, other) -> Choice:
+    node: Choice = Choice.__new__(Choice)
+    node.kind = 4
+    node.options = (one, other)
+    return node
+
+
+@cython.cfunc
 def in_spaces(brackets: tuple, space, inside, may_be_empty: cython.bint):
     """Brackets around what ``inside`` writes, which is never empty.
 
@@ -113,7 +152,7 @@ def in_spaces(brackets: tuple, space, inside, may_be_empty: cython.bint):
     sequences.
     """
     if may_be_empty:
-        return sequence((brackets[0], space, choice([sequence((inside, brackets[3])), brackets[1]])))
+        return sequence((brackets[0], space, either(sequence((inside, brackets[3])), brackets[1])))
     return sequence((brackets[0], space, inside, brackets[3]))
 
 

@@ -3,13 +3,12 @@ from constrained.frontends.json_schema.shapes cimport Checked, Shapes
 
 cdef Py_ssize_t MOST_COMPARED
 cdef int LONGEST_CHAIN
+cdef long long LOOK, ONE_ARRAY
 
 cdef class Places(Rules):
     cdef object document
     cdef Shapes shapes
     cdef Checked checked
-    cdef dict known
-    cdef dict looks
     cdef Py_ssize_t compared
     cdef list waiting
     cdef Py_ssize_t done

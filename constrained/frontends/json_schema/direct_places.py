@@ -21,20 +21,25 @@ from constrained.frontends.json_schema.direct_reading import NotPlain
 from constrained.frontends.json_schema.document import is_index
 
 if cython.compiled:
-    from cython.cimports.constrained.frontends.json_schema.direct_nodes import mark, place_of, reference
+    from cython.cimports.constrained.frontends.json_schema.direct_nodes import place_of, reference
     from cython.cimports.constrained.frontends.json_schema.direct_reading import REFERS, bits_of
     from cython.cimports.constrained.frontends.json_schema.direct_rules import Rules
+    from cython.cimports.constrained.frontends.json_schema.marks import address
     from cython.cimports.constrained.frontends.json_schema.same_values import same_values
     from cython.cimports.constrained.frontends.json_schema.shapes import MAP, Checked, Shapes
 else:
-    from constrained.frontends.json_schema.direct_nodes import mark, place_of, reference
+    from constrained.frontends.json_schema.direct_nodes import place_of, reference
     from constrained.frontends.json_schema.direct_reading import REFERS, bits_of
     from constrained.frontends.json_schema.direct_rules import Rules
+    from constrained.frontends.json_schema.marks import address
     from constrained.frontends.json_schema.same_values import same_values
     from constrained.frontends.json_schema.shapes import MAP, Checked, Shapes
 
 MOST_COMPARED = cython.declare(cython.Py_ssize_t, 200_000)
 """Values that are compared, for one document."""
+LOOK = cython.declare(cython.longlong, 1)
+ONE_ARRAY = cython.declare(cython.longlong, 4)
+"""What numbers in ``marks`` have that are no addresses of schemas and expressions."""
 LONGEST_CHAIN = cython.declare(cython.int, 100)
 """References to nothing but another reference, one behind the other."""
 
@@ -43,8 +48,8 @@ LONGEST_CHAIN = cython.declare(cython.int, 100)
 class Places(Rules):
     """``document``: the schema of the whole document. ``checked``: its places, of which all keywords have their shapes.
 
-    ``known``: the expressions of schemas, by their identity. ``looks``: a list ``schema, expression, ...`` of those
-    that look alike, by a hash of how they do. ``waiting``: ``(schema, pointer, name of its rule, union or None,
+    ``marks`` has the expressions of schemas, by their address, and a list ``schema, expression, ...`` of those that
+    look alike, by a hash of how they do and LOOK. ``waiting``: ``(schema, pointer, name of its rule, union or None,
     what is said_of it)``.
     ``home``: the beginning of a reference to a definition of the root, as the last one was, None: there was none;
     ``at_home``: those definitions.
@@ -55,8 +60,6 @@ class Places(Rules):
         self.document = document
         self.shapes = shapes
         self.checked = checked
-        self.known = {}
-        self.looks = {}
         self.compared = 0
         self.waiting = []
         self.done = 0
@@ -142,8 +145,8 @@ class Places(Rules):
                 look += hash(first)
                 break
             look += 64 * len(cython.cast(dict, inside))
-        key = look
-        found = self.looks.get(key)
+        look = look << 4 | LOOK
+        found = self.marks.at(look)
         if found is not None:
             others = found
             for i in range(0, len(others), 2):
@@ -153,14 +156,14 @@ class Places(Rules):
                 self.compared += same if same >= 0 else -same
                 if same >= 0:
                     found = others[i + 1]
-                    self.known[mark(schema)] = found
+                    self.marks.put(address(schema), found)
                     return found
         pointer = place_of(base, keyword, name)
         rule = self.rule_name(pointer)
         found = reference(rule)
-        self.known[mark(schema)] = found
+        self.marks.put(address(schema), found)
         if others is None:
-            self.looks[key] = [schema, found]
+            self.marks.put(look, [schema, found])
         else:
             others.append(schema)
             others.append(found)

@@ -25,14 +25,14 @@ cdef object one_type(dict schema)
 cdef int types_of(dict schema) except -1
 cdef int _types_in(object said) except -1
 cdef object content_of(dict schema)
-cdef object _put(list found, tuple entry)
+cdef object _put(list found, str key, object kind, object value)
 cdef int are_items_plain(dict schema, int types, object max_repeat) except -1
 cdef int are_scalars_silent(dict schema, int types) except -1
 cdef int are_counts(dict schema, object max_repeat) except -1
 cdef str combined_by(dict schema)
 cdef object said_texts(object schema, bint knows_const)
 cdef object texts_within(dict schema, bint knows_const, object max_repeat)
-cdef object _listed_texts(dict said, bint knows_const)
+cdef object listed_texts(dict said, bint knows_const)
 cdef int are_tagged(list objects, bint knows_const) except -1
 cdef int told_apart(list objects, bint knows_const) except -1
 cdef int is_apart(dict one, dict other, bint knows_const) except -1

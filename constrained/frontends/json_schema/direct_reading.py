@@ -228,7 +228,8 @@ def _types_in(said) -> cython.int:
 
 @cython.cfunc
 def content_of(schema: dict):
-    """What a schema says of scalars, to be compared; None: more than a few simple things."""
+    """What a schema says of scalars, to be compared: of each keyword its name, a kind and a value, in the order of the
+    names; None: more than a few simple things."""
     found: list = []
     for key, value in schema.items():
         if not about(key) & (TYPE | SCALAR | VALUES):
@@ -241,7 +242,7 @@ def content_of(schema: dict):
                 if type(item) is not str:
                     break
             else:
-                _put(found, (key, kind, tuple(value)))
+                _put(found, key, kind, tuple(value))
                 continue
             pairs: list = []
             for item in cython.cast(list, value):
@@ -249,9 +250,9 @@ def content_of(schema: dict):
                 if not (kind is str or kind is int or kind is bool or item is None or kind is Decimal):
                     return None
                 pairs.append((kind, item))
-            _put(found, (key, tuple, tuple(pairs)))
+            _put(found, key, tuple, tuple(pairs))
         elif kind is str or kind is int or kind is bool or value is None or kind is Decimal:
-            _put(found, (key, kind, value))
+            _put(found, key, kind, value)
         else:
             return None
     return tuple(found)
@@ -259,19 +260,20 @@ def content_of(schema: dict):
 
 @cython.cfunc
 @cython.inline
-def _put(found: list, entry: tuple):
-    """Put an entry in the order of its keyword, of which there are no two."""
+def _put(found: list, key: str, kind, value):
+    """Put what is said by a keyword, of which there are no two, at its place."""
     i: cython.Py_ssize_t = len(found)
-    key: str = entry[0]
     other: str
-    found.append(entry)
+    found.append(key)
+    found.append(kind)
+    found.append(value)
     while i > 0:
-        other = cython.cast(tuple, found[i - 1])[0]
+        other = found[i - 3]
         if other < key:
             break
-        found[i] = found[i - 1]
-        found[i - 1] = entry
-        i -= 1
+        found[i], found[i + 1], found[i + 2] = found[i - 3], found[i - 2], found[i - 1]
+        i -= 3
+        found[i], found[i + 1], found[i + 2] = key, kind, value
 
 
 @cython.cfunc
@@ -338,7 +340,7 @@ def said_texts(schema, knows_const: cython.bint):
     said: dict = schema
     if bits_of(said) & ~(TYPE | VALUES):
         return None
-    return _listed_texts(said, knows_const)
+    return listed_texts(said, knows_const)
 
 
 @cython.cfunc
@@ -352,7 +354,7 @@ def texts_within(schema: dict, knows_const: cython.bint, max_repeat):
         return None
     if "maxLength" in schema and (type(most) is not int or most > max_repeat):
         return None
-    listed = _listed_texts(schema, knows_const)
+    listed = listed_texts(schema, knows_const)
     if listed is None:
         return None
     found: list = []
@@ -365,7 +367,7 @@ def texts_within(schema: dict, knows_const: cython.bint, max_repeat):
 
 
 @cython.cfunc
-def _listed_texts(said: dict, knows_const: cython.bint):
+def listed_texts(said: dict, knows_const: cython.bint):
     """The strings that a schema of nothing else but strings lists; None: it lists others, too, or none."""
     if said.get("type", "string") != "string":
         return None

@@ -1,5 +1,6 @@
 cimport cython
 
+from constrained.frontends.json_schema.marks cimport Marks
 from constrained.kernel.nodes cimport Literal, Reference, Repeat, Sequence, Unordered
 
 cdef int MOST_KEPT, LONGEST_NAME
@@ -46,7 +47,7 @@ cdef class Rules:
     cdef bint strict
     cdef readonly dict rules
     cdef readonly set taken
-    cdef dict scalars
+    cdef Marks marks
     cdef Py_ssize_t named_ones
     cdef dict contents
     cdef dict typed

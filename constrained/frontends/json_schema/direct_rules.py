@@ -28,6 +28,7 @@ if cython.compiled:
         key_texts,
         mark,
         numbered,
+        numbers_of,
         place_of,
         plain_literal,
         reference,
@@ -42,6 +43,7 @@ if cython.compiled:
         OBJECT,
         STRING,
     )
+    from cython.cimports.constrained.frontends.json_schema.marks import Marks, address
     from cython.cimports.constrained.kernel.nodes import Literal, Reference, Repeat, Sequence, Unordered
 else:
     from constrained.frontends.json_schema.direct_nodes import (
@@ -52,6 +54,7 @@ else:
         key_texts,
         mark,
         numbered,
+        numbers_of,
         place_of,
         plain_literal,
         reference,
@@ -66,6 +69,7 @@ else:
         OBJECT,
         STRING,
     )
+    from constrained.frontends.json_schema.marks import Marks, address
     from constrained.kernel.nodes import Literal, Reference, Repeat, Sequence, Unordered
 
 from constrained.frontends.json_schema.direct_nodes import in_order  # noqa: E402 - a Python name in both modes
@@ -168,7 +172,7 @@ class Tables:
         """The texts of a scalar that says this type and nothing else; None: it is not plain."""
         found = self.typed.get(name)
         if found is None:
-            found = self.texts((("type", str, name),), {"type": name})
+            found = self.texts(("type", str, name), {"type": name})
             self.typed[name] = found
         return found
 
@@ -182,7 +186,7 @@ class Tables:
                 self.typed.clear()
             found = self.read(schema)
             self.kept[content] = found
-            if found is not None and len(content) == 1:  # a type, and nothing else
+            if found is not None and len(content) == 3 and type(content[1]) is type:  # one keyword alone
                 for one in cython.cast(Texts, found).scalars:
                     share(one[1])
         return found
@@ -250,6 +254,9 @@ def _place_of_word(word: Literal):
 class Rules:
     """The rules of one document, by name.
 
+    ``marks``: the references to sets of strings and numbers, by the address of the set, and what ``Places`` finds by
+    the address of a schema.
+
     Args:
         tables: what other documents share with it.
         strict: objects that say nothing about undeclared members have none.
@@ -261,7 +268,8 @@ class Rules:
         self.strict = strict
         self.rules = {}
         self.taken = {"root"}
-        self.scalars = {}
+        self.marks = Marks.__new__(Marks)
+        self.marks.begin()
         self.named_ones = 0
         self.contents = None
         self.typed = {}
@@ -289,10 +297,8 @@ class Rules:
     @cython.cfunc
     def written_as(self, content: tuple, texts: Texts, base: str, keyword, name):
         """A reference to the texts of a scalar; equal ones share a rule."""
-        if len(content) == 1:
-            entry: tuple = content[0]
-            if entry[1] is str and entry[0] == "type":
-                return self.of_type(entry[2], base, keyword, name)
+        if len(content) == 3 and content[1] is str and content[0] == "type":
+            return self.of_type(content[2], base, keyword, name)
         if texts.single:
             return self.scalar_set(texts.scalars[0])
         if self.contents is None:
@@ -331,18 +337,17 @@ class Rules:
         """A reference to the rule of a set of strings, numbers or keys; words stay as they are."""
         if isinstance(expr, Literal):
             return expr
-        key = mark(expr)
-        found = self.scalars.get(key)
+        found = self.marks.at(address(expr))
         if found is None:
             found = self.named_anew(kind, expr)
             if rules:
                 self.rules.update(rules)
-            self.scalars[key] = found
+            self.marks.put(address(expr), found)
         return found
 
     def scalar_of(self, kind: str, expr):
         """``named``, for the host."""
-        if isinstance(expr, Literal) or mark(expr) in self.scalars:
+        if isinstance(expr, Literal) or self.marks.at(address(expr)) is not None:
             return self.named(kind, expr, None)
         return self.named(kind, expr, character_rules(expr))
 
@@ -377,7 +382,7 @@ class Rules:
         if not entry[3]:
             entry[3] = True
             if type(entry[2]) is Reference:
-                self.scalars[mark(entry[1])] = entry[2]
+                self.marks.put(address(entry[1]), entry[2])
         return entry[1]
 
     @cython.cfunc
@@ -454,9 +459,9 @@ class Rules:
         self.taken.add("true 1")
         self.anything = reference("true 1")
         self.rules["true 1"] = _EMPTY  # keeps its place
-        names = None if self.strict else self.keys_but(_NO_NAMES)
-        string = self.of_type("string", "#", None, None)
-        number = self.of_type("number", "#", None, None)
+        names: Reference = None if self.strict else self.keys_but(_NO_NAMES)
+        string: Reference = self.of_type("string", "#", None, None)
+        number: Reference = self.of_type("number", "#", None, None)
         key = (None if self.strict else names.name, string.name, number.name)
         found = tables.values.get(key)
         if found is None:
@@ -576,7 +581,7 @@ class Rules:
         group = Unordered.__new__(Unordered)
         group.kind = 8
         group.items = tuple(members)
-        group.required = frozenset(standing) if standing else _NO_NAMES
+        group.required = numbers_of(standing) if standing else _NO_NAMES
         group.held = (tables.comma, free)
         group.minimum = least if least > 1 else 1
         group.maximum = most
