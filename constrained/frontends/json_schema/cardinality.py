@@ -17,7 +17,7 @@ from constrained.frontends.json_schema.numbers import NumberShape
 from constrained.frontends.json_schema.objects import ObjectShape
 from constrained.frontends.json_schema.strings import StringShape
 from constrained.limits import Limits
-from constrained.regex.dfa import DEAD, Dfa, topological_order
+from constrained.regex.dfa import DEAD, Dfa, is_endless, topological_order
 
 __all__ = ["arrays_of", "at_least", "strings_at_least", "texts_at_least"]
 
@@ -102,9 +102,10 @@ def texts_at_least(dfa: Dfa, most: int) -> int:
     """The number of texts of a trimmed automaton, up to ``most``."""
     if not dfa.accepting:
         return 0
+    if is_endless(dfa):
+        return most
     order = topological_order(dfa)
-    if order is None:
-        return most  # a loop: no end of texts
+    assert order is not None  # where there is no loop
     sizes = [sum(last - first + 1 for first, last in ranges) for ranges in dfa.classes]
     ways = [0] * len(dfa.rows)
     ways[0] = 1

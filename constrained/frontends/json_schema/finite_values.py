@@ -1,12 +1,14 @@
 """The values of an expression, one by one, where they are few: of all types, nested ones too.
 
 Each value comes once, as JSON Schema compares them. Looks a few levels deep and gives up as soon as there are more than
-was asked for, so the cost is that of making so many values.
+was asked for: of scalars as they are made, of arrays and objects before, where their numbers of items and members say
+so. The cost is that of making so many values.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -61,13 +63,13 @@ def finite_values(normaliser: Normaliser, expression: int, most: int, *, strict:
         if normaliser.no_array(array):
             continue
         places = _places(normaliser, array, most, strict, depth)
-        if places is None or not add(_arrays(array, places)):
+        if places is None or _arrays_at_least(array, places) > most or not add(_arrays(array, places)):
             return None
     for shape in d.objects:
         if normaliser.no_object(shape):
             continue
         members = _members(normaliser, shape, most, strict, depth)
-        if members is None or not add(_objects(shape, members)):
+        if members is None or _objects_at_least(shape, members) > most or not add(_objects(shape, members)):
             return None
     return list(found.values())
 
@@ -99,22 +101,44 @@ def _arrays(shape: ArrayShape, places: list[list[Any]]) -> Iterable[list[Any]]:
                 yield list(items)
 
 
+def _arrays_at_least(shape: ArrayShape, places: list[list[Any]]) -> int:
+    """How many arrays ``_arrays`` makes at least: of different items, as each takes one value from those behind it."""
+    count, found = 1, int(shape.minimum == 0)
+    for i, values in enumerate(places):
+        count *= max(len(values) - i, 0) if shape.unique else len(values)
+        found += count if i + 1 >= shape.minimum else 0
+    return found
+
+
 def _members(normaliser: Normaliser, shape: ObjectShape, most: int, strict: bool,
              depth: int) -> list[tuple[str, list[Any]]] | None:
     """The values of each member that may stand, ``_ABSENT`` among them where it need not."""
-    room = shape.maximum is None or shape.maximum > len(shape.required)
-    closed = (strict and not shape.said) or not room
+    closed = (strict and not shape.said) or not (shape.maximum is None or shape.maximum > len(shape.required))
     if shape.exists or not (closed or all(normaliser.is_empty(expression) for _, expression in shape.others)):
         return None
     known = dict(shape.properties)
     known.update((name, shape.at_other(name)) for name in sorted(shape.required - known.keys()))
-    members: list[tuple[str, list[Any]]] = []
-    for name, expression in known.items():
-        values = finite_values(normaliser, expression, most, strict=strict, depth=depth - 1)
+    found: dict[str, list[Any]] = {}
+    room = most  # as the object exists, each value of a member is in one at least
+    for name in sorted(known, key=lambda name: _is_nested(normaliser, known[name])):
+        absent = [] if name in shape.required else [_ABSENT]
+        values = finite_values(normaliser, known[name], room - len(absent), strict=strict, depth=depth - 1)
         if values is None:
             return None
-        members.append((name, values if name in shape.required else [_ABSENT, *values]))
-    return members
+        found[name] = absent + values
+        if values and _all_counts(shape, len(known)):
+            room //= len(found[name])
+    return [(name, found[name]) for name in known]
+
+
+def _is_nested(normaliser: Normaliser, expression: int) -> bool:
+    d = normaliser.denote(expression)
+    return bool(d.arrays or d.objects)
+
+
+def _all_counts(shape: ObjectShape, known: int) -> bool:
+    """Whether it is nothing against an object how many of its ``known`` members that need not stand do."""
+    return shape.minimum <= len(shape.required) and (shape.maximum is None or shape.maximum >= known)
 
 
 def _objects(shape: ObjectShape, members: list[tuple[str, list[Any]]]) -> Iterable[dict[str, Any]]:
@@ -123,6 +147,11 @@ def _objects(shape: ObjectShape, members: list[tuple[str, list[Any]]]) -> Iterab
         found = {name: value for name, value in zip(names, values, strict=True) if value is not _ABSENT}
         if len(found) >= shape.minimum and (shape.maximum is None or len(found) <= shape.maximum):
             yield found
+
+
+def _objects_at_least(shape: ObjectShape, members: list[tuple[str, list[Any]]]) -> int:
+    """How many objects ``_objects`` makes at least: all, where each number of members is allowed."""
+    return math.prod(len(values) for _, values in members) if _all_counts(shape, len(members)) else 0
 
 
 def exact_count(normaliser: Normaliser, expression: int, most: int, *, strict: bool,

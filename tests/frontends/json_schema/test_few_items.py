@@ -18,6 +18,8 @@ from constrained.frontends.json_schema.cardinality import at_least
 from constrained.frontends.json_schema.compile import normalise_schema
 from constrained.frontends.json_schema.dialects import DIALECTS
 from constrained.frontends.json_schema.finite_values import exact_count, finite_values
+from constrained.frontends.json_schema.normalise import Normaliser
+from constrained.frontends.json_schema.reading import canonical
 
 VALUES = [1, 2, 3, "a"]
 ARRAYS = [list(items) for size in range(4) for items in itertools.product(VALUES, repeat=size)]
@@ -107,6 +109,11 @@ def test_a_value_that_only_some_places_may_have_is_still_refused() -> None:
     assert caught.value.pointer == "/uniqueItems"
 
 
+def normalised(schema: dict[str, Any]) -> tuple[Normaliser, int]:
+    normaliser = normalise_schema(schema, DIALECTS["2020-12"], cd.Limits(), "error", True, None)
+    return normaliser, normaliser.at(normaliser.document.root_place())
+
+
 @pytest.mark.parametrize(("items", "there_are"), [
     ({"type": "array", "items": {"enum": [1, 2]}, "uniqueItems": True}, 5),
     ({"type": "array", "items": {"enum": [1, 2]}, "maxItems": 2, "minItems": 1}, 6),
@@ -117,9 +124,7 @@ def test_a_value_that_only_some_places_may_have_is_still_refused() -> None:
     ({"type": ["null", "array"], "items": False}, 2),
 ])
 def test_values_that_hold_arrays_are_counted(items: dict[str, Any], there_are: int) -> None:
-    dialect = DIALECTS["2020-12"]
-    normaliser = normalise_schema(items, dialect, cd.Limits(), "error", True, None)
-    root = normaliser.at(normaliser.document.root_place())
+    normaliser, root = normalised(items)
     values = finite_values(normaliser, root, 1000, strict=False)
     if values is not None:
         assert len(values) == there_are
@@ -128,6 +133,52 @@ def test_values_that_hold_arrays_are_counted(items: dict[str, Any], there_are: i
     for most in (there_are, there_are - 1):
         assert exact_count(normaliser, root, most, strict=False) is None
         assert at_least(normaliser, root, most, strict=False, digits=400) == most
+
+
+def closed(properties: dict[str, Any], **others: Any) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": False, "properties": properties, **others}
+
+
+@pytest.mark.parametrize(("schema", "there_are"), [
+    (closed({"a": {"enum": [1, 2]}, "b": {"enum": [1, 2, 3]}}, required=["a"]), 8),
+    (closed({"a": {"enum": [1, 2]}, "b": {"enum": [1, 2, 3]}}, minProperties=1), 11),
+    (closed({"a": {"enum": [1, 2]}, "b": {"enum": [1, 2, 3]}}, maxProperties=1), 6),
+    (closed({"a": {"enum": [1, 2]}, "b": False, "c": {"type": "boolean"}}), 9),
+    (closed({"a": closed({"b": {"enum": [1, 2]}, "c": {"type": "boolean"}}, required=["c"]), "d": {"const": 0}},
+            required=["a"]), 12),
+    ({"anyOf": [closed({"a": {"enum": [1, 2]}}), closed({"a": {"enum": [2, 3]}, "b": {"const": 1}})]}, 7),
+    ({"type": "array", "prefixItems": [{"enum": [1, 2]}, {"enum": [2, 3, 4]}], "items": False}, 9),
+    ({"type": "array", "prefixItems": [{"enum": [1, 2]}, {"enum": [2, 3, 4]}], "items": False, "minItems": 2,
+      "uniqueItems": True}, 5),
+    ({"type": "array", "items": {"enum": [1, 2, 3]}, "uniqueItems": True, "maxItems": 4, "minItems": 1}, 15),
+], ids=str)
+def test_few_values_are_found_where_they_are_at_most_as_many(schema: dict[str, Any], there_are: int) -> None:
+    normaliser, root = normalised(schema)
+    for most in range(there_are + 3):
+        values = finite_values(normaliser, root, most, strict=False)
+        assert (values is None) == (most < there_are)
+        if values is not None:
+            oracle = jsonschema.Draft202012Validator(schema)
+            assert len({canonical(value) for value in values}) == there_are and all(map(oracle.is_valid, values))
+
+
+@pytest.mark.parametrize("schema", [
+    closed({"from": closed({"hour": {"type": "integer", "minimum": 0, "maximum": 23},
+                            "minute": {"type": "integer", "minimum": 0, "maximum": 59}}),
+            "to": {"enum": [*range(300)]}}),
+    {"type": "array", "items": {"enum": [*range(60)]}, "maxItems": 9, "uniqueItems": True},
+])
+def test_where_many_values_are_products_none_is_made(schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+
+    def counted(value: Any) -> str:
+        made.append(value)
+        return canonical(value)
+
+    monkeypatch.setattr("constrained.frontends.json_schema.finite_values.canonical", counted)
+    normaliser, root = normalised(schema)
+    assert finite_values(normaliser, root, 2000, strict=False) is None
+    assert not any(isinstance(value, (dict, list)) for value in made)
 
 
 def test_different_items_of_thousands_that_hold_arrays() -> None:
