@@ -52,38 +52,42 @@ def utf8_leaf(node: Node):
 def plain_expression(root: Node, leaf=None):
     """The expression of a tree without assertions, its characters spelled by ``leaf`` (None: ``utf8_leaf``).
 
-    Linear, with an explicit stack.
+    Linear: the nodes level by level, read backwards. The parts of a node stand side by side and behind it, so each is
+    replaced by its expression before the node they are parts of is.
     """
-    order: list = []
-    stack: list = [root]
+    order: list = [root]
     node: Node
     loop: Repeat
+    at: cython.Py_ssize_t = 0
     size: cython.Py_ssize_t
-    parts: tuple
-    while stack:
-        node = stack.pop()
-        order.append(node)
+    end: cython.Py_ssize_t
+    while at < len(order):
+        node = order[at]
         if node.tag > CHARS:
-            stack.extend(node.parts)
-    # Read backwards, parts come before what they are parts of, the first one first.
-    done: list = []
+            order.extend(node.parts)
+        at += 1
+    end = at
     leaves: dict = {}
-    while order:
-        node = order.pop()
+    while at > 0:
+        at -= 1
+        node = order[at]
         if node.tag <= CHARS:
+            if leaf is None:
+                order[at] = utf8_leaf(node)
+                continue
             found = leaves.get(node)
             if found is None:
-                found = leaves[node] = utf8_leaf(node) if leaf is None else leaf(node)
-            done.append(found)
-        elif node.tag == REPEAT:
+                found = leaves[node] = leaf(node)
+            order[at] = found
+            continue
+        size = len(node.parts)
+        end -= size
+        if node.tag == REPEAT:
             loop = cython.cast(Repeat, node)
-            done.append(IrRepeat(done.pop(), loop.minimum, loop.maximum))
-        elif node.tag == CONCAT and len(node.parts) == 0:
-            done.append(Literal(b""))
+            order[at] = IrRepeat(order[end], loop.minimum, loop.maximum)
+        elif node.tag == CONCAT:
+            order[at] = Sequence(tuple(order[end : end + size])) if size > 0 else Literal(b"")
         else:
-            assert node.tag == CONCAT or node.tag == ALTERNATION, "a tree without assertions"
-            size = len(done) - len(node.parts)
-            parts = tuple(done[size:])
-            del done[size:]
-            done.append(Sequence(parts) if node.tag == CONCAT else Choice(parts))
-    return done[0]
+            assert node.tag == ALTERNATION, "a tree without assertions"
+            order[at] = Choice(tuple(order[end : end + size]))
+    return order[0]
