@@ -42,4 +42,5 @@ cdef class Spelling:
     cdef int _tail(self, int node, int n, int most) except -2
     cdef int _spread_rows(self) except -1
     cdef int _row_slot(self, int begin, int end) noexcept
+    cdef int _measure(self, Block block, int n) except -1
     cdef int _fill(self, int begin, int end, int* lo, int* hi, int* to, int at) noexcept

@@ -17,14 +17,14 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.constrained.kernel.blocks import Block
+    from cython.cimports.constrained.kernel.blocks import NO_END, Block
     from cython.cimports.constrained.kernel.byte_trie import ByteTrie
     from cython.cimports.constrained.kernel.dfa_tables import Table
     from cython.cimports.constrained.kernel.hashing import mix
     from cython.cimports.constrained.kernel.memory import drop_int, empty_table, grow_int
     from cython.cimports.libc.stdlib import free
 else:
-    from constrained.kernel.blocks import Block
+    from constrained.kernel.blocks import NO_END, Block
     from constrained.kernel.byte_trie import ByteTrie
     from constrained.kernel.dfa_tables import Table
     from constrained.kernel.hashing import mix
@@ -204,8 +204,46 @@ class Spelling:
         for state in accepting:
             block.final[i] = state
             i += 1
-        block.measure()
+        self._measure(block, n)
         return block
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _measure(self, block: Block, n: cython.int) -> cython.int:
+        """Fill ``away`` and ``ends`` as ``Block.measure`` does, in fewer passes.
+
+        A tail leads to states and to tails before it, states are mostly numbered as they are met: so the tails in their
+        order, the states in the reverse of it, until no state changes.
+        """
+        away: cython.p_int = grow_int(block.away, block.n + 1)
+        i: cython.int
+        j: cython.int
+        k: cython.int
+        least: cython.int
+        changed: cython.bint = True
+        if not away:
+            raise MemoryError
+        block.away = away
+        for i in range(block.n):
+            away[i] = NO_END
+        for i in range(block.finals):
+            away[block.final[i]] = 0
+        while changed:
+            changed = False
+            for j in range(block.n):
+                i = n + j if n + j < block.n else block.n - 1 - j
+                least = away[i]
+                for k in range(block.first[i], block.first[i + 1]):
+                    if away[block.to[k]] + 1 < least:
+                        least = away[block.to[k]] + 1
+                if least < away[i]:
+                    away[i] = least
+                    changed = changed or i < n
+        block.ends = True
+        for i in range(block.n):
+            if away[i] >= NO_END:
+                block.ends = False
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)

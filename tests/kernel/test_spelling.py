@@ -6,9 +6,11 @@ import itertools
 import json
 import random
 import re
+from typing import Any
 
 import pytest
 
+from constrained.kernel import is_compiled
 from constrained.kernel.byte_trie import SPELLINGS, UTF8, ByteTrie
 from constrained.kernel.dfa_tables import Table, TooManyStates
 from constrained.kernel.spelling import Spelling
@@ -79,3 +81,16 @@ def test_more_states_than_allowed() -> None:
     with pytest.raises(TooManyStates):
         spelling.block(table, frozenset((1,)), states - 1)
     assert spelling.block(table, frozenset((1,)), states).states() == states, "it can be used again"
+
+
+@pytest.mark.skipif(is_compiled(), reason="the distances are the kernels' own")
+@pytest.mark.parametrize("seed", range(20))
+def test_distances_are_those_of_any_block(seed: int) -> None:
+    rng = random.Random(seed)
+    classes = partition_of(rng.sample(SETS, rng.randint(1, 4))).classes
+    table = Table(rows_of(rng, len(classes), states := rng.randint(1, 9)), len(classes))
+    final = frozenset((rng.randrange(states),))
+    block: Any = Spelling(ByteTrie(classes, SPELLINGS["any"])).block(table, final, 1 << 20)
+    found = block.away[: block.n], block.ends
+    block.measure()
+    assert found == (block.away[: block.n], block.ends)

@@ -96,6 +96,8 @@ class _Names:
             _, length, _, hyphen, _, _, _ = state
             return 2 if hyphen or length == 0 else 1
         _, text, _, backward, breaks = state
+        if not text:  # asked for in every grammar: "0ca", _LETTER alone
+            return 4
         return 1 if _keeps(text, backward, breaks) is not None else 1 + _ways(text, backward, breaks)[0]
 
     def step(self, state: _State, byte: int) -> Any:

@@ -22,6 +22,12 @@ LETTERS = "abz09-\u00e0\u00e9\u00df\u03bb\u05d0\u0660\u65e5\u672c\u092c\u094d\u2
 HOST = {"type": "string", "format": "hostname"}
 
 
+@pytest.mark.parametrize("breaks", [False, True])
+def test_the_shortest_a_label(breaks: bool) -> None:
+    names = a_labels._Names(60, breaks)
+    assert names.left(names.start()) == 1 + a_labels._ways("", False, breaks)[0]
+
+
 def grammar(schema: object) -> cd.CompiledGrammar:
     return byte_compiler().compile_json_schema(json.dumps(schema))
 
