@@ -30,6 +30,7 @@ cdef class Writer(Places):
     cdef bint comparing
     cdef dict filled_ones
     cdef list open
+    cdef list by_kind
     cdef object value(self, object schema, str base, object keyword, object name)
     cdef object quick(self, object schema)
     cdef object take(self, Tables tables, object host, object document, bint strict, Shapes shapes, Checked checked)
@@ -48,7 +49,8 @@ cdef class Writer(Places):
     cdef object own_array(self, dict schema, int bits, int types, str base, object keyword, object name)
     cdef object array(self, dict schema, str pointer)
     cdef object object(self, dict schema, str pointer, int bits)
-    cdef int declared(self, dict names, object needed, str pointer, list members, list standing, bint careful) except -1
+    cdef tuple declared(self, dict names, object needed, str pointer, list standing)
+    cdef list declared_with_values(self, dict names, object needed, str pointer, list standing)
     cdef object value_if_any(self, object schema, str pointer, object name)
     cdef list undeclared(self, object names, frozenset needed, object rest, list members, list standing)
     cdef int is_patterned(self, dict schema) except -1

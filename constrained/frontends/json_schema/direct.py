@@ -80,10 +80,13 @@ if cython.compiled:
         types_of,
     )
     from cython.cimports.constrained.frontends.json_schema.direct_rules import Tables, Texts
+    from cython.cimports.constrained.frontends.json_schema.direct_text import TYPE_KEY, type_kind
     from cython.cimports.constrained.frontends.json_schema.marks import address
     from cython.cimports.constrained.frontends.json_schema.same_values import same_values
     from cython.cimports.constrained.frontends.json_schema.shapes import Checked, Shapes
     from cython.cimports.constrained.kernel.nodes import Reference
+    from cython.cimports.cpython.ref import Py_INCREF
+    from cython.cimports.cpython.tuple import PyTuple_New, PyTuple_SET_ITEM
 else:
     from constrained.frontends.json_schema.direct_nodes import choice, mark, place_of, reference, sequence
     from constrained.frontends.json_schema.direct_places import LONGEST_CHAIN, MOST_COMPARED, ONE_ARRAY, Places
@@ -124,6 +127,7 @@ else:
         types_of,
     )
     from constrained.frontends.json_schema.direct_rules import Tables, Texts
+    from constrained.frontends.json_schema.direct_text import TYPE_KEY, type_kind
     from constrained.frontends.json_schema.marks import address
     from constrained.frontends.json_schema.same_values import same_values
     from constrained.frontends.json_schema.shapes import Checked, Shapes
@@ -147,7 +151,8 @@ def is_among(name: str, names) -> cython.int:
         if cython.cast(list, names)[i] is name:
             return True
     for i in range(len(cython.cast(list, names))):
-        if cython.cast(str, cython.cast(list, names)[i]) == name:
+        other: str = cython.cast(list, names)[i]
+        if len(other) == len(name) and other == name:
             return True
     return False
 
@@ -197,6 +202,7 @@ class Writer(Places):
         self.comparing = False
         self.filled_ones = None
         self.open = None
+        self.by_kind = [None] * TYPE_KEY  # expressions of the objects that say a type and nothing else
 
     @cython.cfunc
     def value(self, schema, base: str, keyword, name):
@@ -216,6 +222,9 @@ class Writer(Places):
     def quick(self, schema):
         """The expression of a schema that says a type that was met before, and nothing else; None: find it out."""
         if type(schema) is dict and len(cython.cast(dict, schema)) == 1:
+            number: cython.int = type_kind(schema)
+            if number > 0 and self.by_kind[number] is not None:
+                return self.by_kind[number]
             said = one_type(schema)
             if said is not None:
                 return self.typed.get(said)
@@ -254,9 +263,15 @@ class Writer(Places):
         if size == 0:
             return self.any_value()
         if size == 1:
+            number: cython.int = type_kind(schema)
+            if number > 0 and self.by_kind[number] is not None:
+                return self.by_kind[number]
             kind = one_type(schema)
             if kind is not None:
-                return self.of_type(kind, base, keyword, name)
+                found = self.of_type(kind, base, keyword, name)
+                if number > 0:
+                    self.by_kind[number] = found
+                return found
         said: cython.int = said_of(schema)
         bits = said & ABOUT
         if bits == TYPE:
@@ -575,7 +590,7 @@ class Writer(Places):
     @cython.cfunc
     def object(self, schema: dict, pointer: str, bits: cython.int):
         needed: object = None  # a list of few names, or a set
-        members: list = []
+        members: object = ()  # or a list
         standing: list = []
         names: dict = schema.get("properties")
         required = schema.get("required")
@@ -583,12 +598,11 @@ class Writer(Places):
             needed = required if type(required) is list and len(required) <= FEW_NAMES else frozenset(required)
         if names is not None:
             try:
-                self.declared(names, needed, pointer, members, standing, False)
+                members = self.declared(names, needed, pointer, standing)
             except NoValue:
-                members.clear()
                 standing.clear()
                 self.chain = 0
-                self.declared(names, needed, pointer, members, standing, True)
+                members = self.declared_with_values(names, needed, pointer, standing)
         others = schema.get("additionalProperties", self)
         rest = None  # what undeclared members are
         if others is self:
@@ -600,6 +614,7 @@ class Writer(Places):
         if needed is not None and len(standing) < len(needed):
             needed = frozenset(needed)
             if len(standing) < len(needed):
+                members = list(members)
                 declared = self.undeclared(names, needed, rest, members, standing)
         if self.comparing:  # alternatives must not be equal
             said = "any" if rest is not None and rest is self.anything else "" if rest is None else mark(rest)
@@ -614,16 +629,36 @@ class Writer(Places):
         return self.members_of(members, standing, free, 0, None)
 
     @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def declared(self, names: dict, needed, pointer: str, members: list, standing: list,
-                 careful: cython.bint) -> cython.int:
-        """Append the declared members, and the numbers of those that must come. Raises ``NoValue`` unless ``careful``:
-        then members that need not be are left out where they have no values."""
+    def declared(self, names: dict, needed, pointer: str, standing: list) -> tuple:
+        """The declared members; the numbers of those that must come go to ``standing``. Raises ``NoValue``."""
+        i: cython.Py_ssize_t = 0
+        if cython.compiled:
+            made: tuple = PyTuple_New(len(names))
+        else:
+            made = [None] * len(names)
         for name, one in names.items():
             if type(name) is not str:
                 raise NotPlain
-            value: object = self.value_if_any(one, pointer, name) if careful else self.value(
-                one, pointer, "properties", name)
+            value: object = self.value(one, pointer, "properties", name)
+            if needed is not None and is_among(name, needed):
+                standing.append(i)
+            member: object = self.member(name, value)
+            if cython.compiled:
+                Py_INCREF(member)
+                PyTuple_SET_ITEM(made, i, member)
+            else:
+                made[i] = member
+            i += 1
+        return made if cython.compiled else tuple(made)
+
+    @cython.cfunc
+    def declared_with_values(self, names: dict, needed, pointer: str, standing: list) -> list:
+        """The same; members that need not be are left out where they have no values."""
+        members: list = []
+        for name, one in names.items():
+            if type(name) is not str:
+                raise NotPlain
+            value: object = self.value_if_any(one, pointer, name)
             if needed is not None and is_among(name, needed):
                 if value is None:
                     raise NotPlain
@@ -631,7 +666,7 @@ class Writer(Places):
             elif value is None:
                 continue
             members.append(self.member(name, value))
-        return 0
+        return members
 
     @cython.cfunc
     def value_if_any(self, schema, pointer: str, name):

@@ -69,6 +69,8 @@ cdef int needs_no_escapes(str text) except -1
 cdef object plain_literal(str text)
 cdef object key_literal(str name)
 cdef int is_above(bytes one, bytes other) except -1
-cdef object key_texts(frozenset out)
+cdef object key_texts(object out)
+cdef long long look_of_names(object names) except? -1
+cdef int have_same_names(object names, object others) except -1
 cdef Py_ssize_t _longest_run(list standing, Py_ssize_t members) noexcept
 cdef str place_of(str base, object keyword, object name)

@@ -71,9 +71,10 @@ def reference(name: str) -> Reference:
 @cython.cfunc
 def numbered(kind: str, number: cython.Py_ssize_t) -> str:
     """The name of a rule of a kind of which there are more."""
-    if number >= MOST_NUMBERED or kind not in _numbered:
+    known = _numbered.get(kind)
+    if number >= MOST_NUMBERED or known is None:
         return f"{kind} {number}"
-    names: list = _numbered[kind]
+    names: list = known
     found = names[number]
     if found is None:
         names[number] = found = f"{kind} {number}"
@@ -216,23 +217,55 @@ def is_above(one: bytes, other: bytes) -> cython.int:
 
 
 @cython.cfunc
-def key_texts(out: frozenset):
-    """Any string but ``out``."""
+@cython.exceptval(-1, check=True)
+def look_of_names(names) -> cython.longlong:
+    """A hash of a set, or of the names of a dict, that is the same however they are ordered."""
+    look: cython.longlong = 0
+    if type(names) is dict:
+        for name in cython.cast(dict, names):
+            look += hash(name)
+    else:
+        for name in cython.cast(frozenset, names):
+            look += hash(name)
+    return look & 0x7FFF_FFFF_FFFF
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def have_same_names(names, others) -> cython.int:
+    """Whether two sets, or dicts, have the same names."""
+    if len(names) != len(others):
+        return False
+    for name in others:  # noqa: SIM110 - no generator
+        if name not in names:
+            return False
+    return True
+
+
+@cython.cfunc
+def key_texts(out):
+    """Any string but ``out``, a set or a dict."""
     keys: list = [None] * len(out)
     i: cython.Py_ssize_t
     n: cython.Py_ssize_t = 0
-    for one in out:
-        name: str = one
+    if type(out) is dict:  # in its own way, which is quicker
+        for one in cython.cast(dict, out):
+            keys[n] = one
+            n += 1
+    else:
+        for one in cython.cast(frozenset, out):
+            keys[n] = one
+            n += 1
+    for n in range(len(keys)):
+        name: str = keys[n]
         if not needs_no_escapes(name):
-            if not "".join(out).isascii():
-                out = frozenset(map(joined_surrogates, out))
-            return sequence((QUOTE, other_keys(out)))
+            return sequence((QUOTE, other_keys(frozenset(out if "".join(out).isascii() else map(
+                joined_surrogates, out)))))
         if cython.compiled:
             key: bytes = PyBytes_FromStringAndSize(cython.cast(cython.p_char, PyUnicode_DATA(name)), len(name))
         else:
             key = name.encode("ascii")
         i = n
-        n += 1
         if i < FEW_KEYS:  # the sort of the language is much code for a few
             while i > 0 and is_above(cython.cast(bytes, keys[i - 1]), key):
                 keys[i] = keys[i - 1]

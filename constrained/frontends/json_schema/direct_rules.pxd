@@ -3,6 +3,7 @@ cimport cython
 from constrained.frontends.json_schema.marks cimport Marks
 from constrained.kernel.nodes cimport Literal, Reference, Repeat, Sequence, Unordered
 
+cdef long long SOME_KEYS
 cdef int MOST_KEPT, LONGEST_NAME
 cdef object _EMPTY, _TRUE, _FALSE, _NULL
 cdef dict _ORDER
@@ -53,7 +54,6 @@ cdef class Rules:
     cdef dict typed
     cdef dict listed
     cdef dict members
-    cdef dict keys
     cdef Reference anything
     cdef object some_object
     cdef object some_array
@@ -66,8 +66,8 @@ cdef class Rules:
     cdef object scalar_set(self, tuple one)
     cdef object text_of_list(self, tuple values)
     cdef list list_at(self, tuple values)
-    cdef list keys_at(self, frozenset out)
-    cdef object keys_but(self, frozenset out)
+    cdef list keys_at(self, object out)
+    cdef object keys_but(self, object out)
     cdef object of_type(self, str said, str base, object keyword, object name)
     cdef object written_texts(self, Texts texts, str base, object keyword, object name)
     cdef str rule_name(self, str pointer)
@@ -78,5 +78,5 @@ cdef class Rules:
     cdef object items_of(self, object item, object least, object most)
     cdef object member(self, str name, object value)
     cdef object free_member(self, object declared, object value)
-    cdef object members_of(self, list members, list standing, object free, Py_ssize_t least, object most)
+    cdef object members_of(self, object members, list standing, object free, Py_ssize_t least, object most)
     cdef object beside(self, int types, object members, object items)

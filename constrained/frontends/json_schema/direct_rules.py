@@ -23,9 +23,11 @@ if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.direct_nodes import (
         are_different,
         choice,
+        have_same_names,
         in_spaces,
         key_literal,
         key_texts,
+        look_of_names,
         mark,
         numbered,
         numbers_of,
@@ -49,9 +51,11 @@ else:
     from constrained.frontends.json_schema.direct_nodes import (
         are_different,
         choice,
+        have_same_names,
         in_spaces,
         key_literal,
         key_texts,
+        look_of_names,
         mark,
         numbered,
         numbers_of,
@@ -80,6 +84,8 @@ MOST_KEPT = cython.declare(cython.int, 20_000)
 MOST_VALUES = cython.declare(cython.int, 16)
 """Texts of any value that are kept, by what the rules they refer to are called."""
 LONGEST_NAME = cython.declare(cython.int, 80)
+SOME_KEYS = cython.declare(cython.longlong, 2)
+"""What numbers in ``marks`` have that stand for keys."""
 
 _NO_NAMES: frozenset = frozenset()
 _EMPTY = Literal(b"")
@@ -275,7 +281,6 @@ class Rules:
         self.typed = {}
         self.listed = None
         self.members = {}
-        self.keys = {}
         self.anything = None
         self.some_object = None
         self.some_array = None
@@ -457,7 +462,6 @@ class Rules:
         tables: Tables = self.tables
         key: tuple
         self.taken.add("true 1")
-        self.anything = reference("true 1")
         self.rules["true 1"] = _EMPTY  # keeps its place
         names: Reference = None if self.strict else self.keys_but(_NO_NAMES)
         string: Reference = self.of_type("string", "#", None, None)
@@ -465,6 +469,7 @@ class Rules:
         key = (None if self.strict else names.name, string.name, number.name)
         found = tables.values.get(key)
         if found is None:
+            self.anything = reference("true 1")
             found = (self.anything, self.any_object(), self.any_array(), None if self.strict else self.free_member(
                 (), self.anything), choice([self.any_object(), self.any_array(), string, number, _TRUE, _FALSE, _NULL]))
             share(found[4])
@@ -532,11 +537,12 @@ class Rules:
     def free_member(self, declared, value):
         """A member whose name is not declared."""
         i: cython.Py_ssize_t
-        entry: list = self.keys_at(frozenset(declared) if declared else _NO_NAMES)
-        for i in range(1, len(entry)):
+        entry: list = self.keys_at(
+            _NO_NAMES if not declared else declared if type(declared) is dict else frozenset(declared))
+        for i in range(2, len(entry)):
             if cython.cast(Sequence, entry[i]).items[2] is value:
                 return entry[i]
-        found = sequence((entry[0], self.tables.colon, value))
+        found = sequence((entry[1], self.tables.colon, value))
         entry.append(found)
         return found
 
@@ -545,21 +551,30 @@ class Rules:
         return self.keys_but(out)
 
     @cython.cfunc
-    def keys_but(self, out: frozenset):
+    def keys_but(self, out):
         """A reference to the keys that are none of ``out``."""
-        return self.keys_at(out)[0]
+        return self.keys_at(out)[1]
 
     @cython.cfunc
-    def keys_at(self, out: frozenset) -> list:
-        """``keys_but``, and the members that have such a key."""
-        found = self.keys.get(out)
-        if found is None:
-            found = [self.named_anew("key", key_texts(out)) if out else self.named("key", self.tables.any_key, None)]
-            self.keys[out] = found
-        return found
+    def keys_at(self, out) -> list:
+        """What is known of the keys that are none of a set, or a dict: that, ``keys_but``, and the members that have
+        such a key."""
+        entry: list
+        number: cython.longlong = look_of_names(out) << 4 | SOME_KEYS
+        while True:
+            found: object = self.marks.at(number)
+            if found is None:
+                break
+            entry = found
+            if have_same_names(entry[0], out):
+                return entry
+            number += 16
+        entry = [out, self.named_anew("key", key_texts(out)) if out else self.named("key", self.tables.any_key, None)]
+        self.marks.put(number, entry)
+        return entry
 
     @cython.cfunc
-    def members_of(self, members: list, standing: list, free, least: cython.Py_ssize_t, most):
+    def members_of(self, members, standing: list, free, least: cython.Py_ssize_t, most):
         """An object of members, of which those numbered ``standing`` must come, and any number of free ones.
 
         ``least`` to ``most`` in all, which is told by (0, None) where the order is given.
@@ -567,7 +582,7 @@ class Rules:
         tables: Tables = self.tables
         group: Unordered
         if not tables.any_order:
-            inside, may_be_empty = in_order(members, standing, free, tables.comma)
+            inside, may_be_empty = in_order(list(members), standing, free, tables.comma)
             return tables.enclosed(tables.brackets, inside, may_be_empty)
         if least <= len(standing):
             least = 0

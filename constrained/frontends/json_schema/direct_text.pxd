@@ -96,6 +96,8 @@ cdef unsigned char* _slots
 cdef unsigned char* _names
 cdef unsigned char* _stops
 cdef dict _WATCHED, _KINDS
+cdef void** _typed_ones
+cdef int type_kind(object value) noexcept
 cdef int REFERS, ELSEWHERE, OLD_ID, NEW_ID, RARELY, NOTE, DATA, BY_NAME
 
 cdef int look_of(unsigned char* p, Py_ssize_t begin, Py_ssize_t size) noexcept

@@ -37,6 +37,7 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.memory import grow_pointers
     from cython.cimports.cpython.unicode import PyUnicode_AsUTF8, PyUnicode_DATA, PyUnicode_New
     from cython.cimports.libc.string import memcmp, memcpy
 
@@ -162,9 +163,27 @@ _slots = _numbers  # its bytes
 _names = _held
 _TYPED: list = [None, *({intern("type"): intern(name)} for name, kind in _KINDS.items() if kind < TYPE_KEY)]
 """The objects that say a type and nothing else, by its kind."""
+if cython.compiled:
+    _typed_ones = grow_pointers(cython.NULL, TYPE_KEY)  # their addresses
+    for _kind in range(1, TYPE_KEY):
+        _typed_ones[_kind] = cython.cast(cython.p_void, _TYPED[_kind])
 _ends: bytes = bytes([c < 0x20 or c == 0x22 or c == 0x5C for c in range(256)])
 _stops = _ends
 """Whether a byte is more than a character of a string."""
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def type_kind(value) -> cython.int:
+    """Of an object of ``_TYPED`` the kind of its type; 0: it is none of them."""
+    kind: cython.int
+    for kind in range(1, TYPE_KEY):
+        if cython.compiled:
+            if cython.cast(cython.p_void, value) == _typed_ones[kind]:
+                return kind
+        elif value is _TYPED[kind]:
+            return kind
+    return 0
 
 
 def known_names() -> list:

@@ -45,11 +45,13 @@ from constrained.frontends.json_schema.strings import pattern_language
 if cython.compiled:
     from cython.cimports.constrained.frontends.json_schema.direct_nodes import mark
     from cython.cimports.constrained.frontends.json_schema.direct_reading import PLACES, known_place
+    from cython.cimports.constrained.frontends.json_schema.direct_text import type_kind
     from cython.cimports.cpython.dict import PyDict_Next
     from cython.cimports.cpython.object import PyObject
 else:
     from constrained.frontends.json_schema.direct_nodes import mark
     from constrained.frontends.json_schema.direct_reading import PLACES
+    from constrained.frontends.json_schema.direct_text import type_kind
 
 SCHEMA = cython.declare(cython.int, 1)
 MAP = cython.declare(cython.int, 2)
@@ -331,7 +333,7 @@ class Checked:
     def put(self, shapes: Shapes, value, key, name) -> cython.int:
         """Whether a value is a schema; it waits then. ``key``, ``name``: where it stands in the place looked at."""
         if type(value) is dict and self.simple:
-            if not shapes.says_type(value):
+            if type_kind(value) == 0 and not shapes.says_type(value):
                 self.places.append(value)
             return True
         if isinstance(value, dict):
