@@ -38,15 +38,22 @@ _classes: dict = {}
 @cython.ccall
 def utf8_leaf(node: Node):
     """The expression of characters, in UTF-8."""
+    text: Text
+    chars: CharSet
     if node.tag == TEXT:
-        return Literal(cython.cast(Text, node).chars.encode())
-    ranges: tuple = cython.cast(CharSet, node).ranges
-    found = _classes.get(ranges)
-    if found is None:
-        if len(_classes) >= MOST_CLASSES:
-            _classes.clear()
-        found = _classes[ranges] = CharClass(ranges)
-    return found
+        text = cython.cast(Text, node)
+        if text.utf8 is None:
+            text.utf8 = Literal(text.chars.encode())
+        return text.utf8
+    chars = cython.cast(CharSet, node)
+    if chars.utf8 is None:
+        found = _classes.get(chars.ranges)
+        if found is None:
+            if len(_classes) >= MOST_CLASSES:
+                _classes.clear()
+            found = _classes[chars.ranges] = CharClass(chars.ranges)
+        chars.utf8 = found
+    return chars.utf8
 
 
 def plain_expression(root: Node, leaf=None):

@@ -10,11 +10,13 @@ cdef class Node:
 @cython.no_gc
 cdef class Text(Node):
     cdef readonly str chars
+    cdef public object utf8
 
 @cython.final
 @cython.no_gc
 cdef class CharSet(Node):
     cdef readonly tuple ranges
+    cdef public object utf8
 
 @cython.final
 @cython.no_gc

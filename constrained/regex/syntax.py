@@ -7,7 +7,8 @@ read-only; passes over them use explicit stacks, so depth costs memory only.
 
 What is compiled reads a node without a look-up: ``tag`` numbers the classes (``TEXT`` to ``ATOMIC``), ``parts`` are the
 nodes that it is made of, in order. Nodes hold only what was made before them, so there are no cycles and the collector
-need not know them; what may nest deeply is held in a tuple, whose end does not recurse.
+need not know them; what may nest deeply is held in a tuple, whose end does not recurse. ``utf8`` of characters is what
+was made of them once (``frontends.plain_trees``), None before: digits and signs are the same nodes in many trees.
 
 Invariants: ``CharSet.ranges`` obey ``charset``; ``Text.chars`` is not empty and free of surrogates;
 ``Repeat`` has ``0 <= minimum <= maximum``.
@@ -42,6 +43,7 @@ class Text(Node):
         self.tag = 0
         self.parts = ()
         self.chars = chars
+        self.utf8 = None
 
     def __repr__(self):
         return f"Text(chars={self.chars!r})"
@@ -57,6 +59,7 @@ class CharSet(Node):
         self.tag = 1
         self.parts = ()
         self.ranges = ranges
+        self.utf8 = None
 
     def __repr__(self):
         return f"CharSet(ranges={self.ranges!r})"
