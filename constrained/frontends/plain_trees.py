@@ -21,7 +21,7 @@ else:
     from constrained.kernel.nodes import Repeat as IrRepeat
     from constrained.regex.syntax import CharSet, Node, Repeat, Text
 
-__all__ = ["plain_expression", "utf8_leaf"]
+__all__ = ["json_leaf", "plain_expression", "utf8_leaf"]
 
 TEXT = cython.declare(cython.int, 0)
 CHARS = cython.declare(cython.int, 1)
@@ -54,6 +54,35 @@ def utf8_leaf(node: Node):
             found = _classes[chars.ranges] = CharClass(chars.ranges)
         chars.utf8 = found
     return chars.utf8
+
+
+def json_leaf(others):
+    """How characters within JSON's quotation marks are spelled where some have one spelling: printable ASCII but the
+    quotation mark and the backslash as they are, by ``utf8_leaf``; what has any other character by ``others``."""
+
+    def leaf(node: Node):
+        return utf8_leaf(node) if _is_plain(node) else others(node)
+
+    return leaf
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _is_plain(node: Node) -> cython.bint:
+    char: cython.Py_UCS4
+    pair: tuple
+    low: cython.int
+    high: cython.int
+    if node.tag == TEXT:
+        for char in cython.cast(Text, node).chars:
+            if char < " " or char > "~" or char == '"' or char == "\\":
+                return False
+        return True
+    for pair in cython.cast(CharSet, node).ranges:
+        low, high = pair[0], pair[1]
+        if low < 0x20 or high > 0x7E or low <= 0x22 <= high or low <= 0x5C <= high:
+            return False
+    return True
 
 
 def plain_expression(root: Node, leaf=None):

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from constrained.errors import GrammarLimitError
+from constrained.frontends.plain_trees import json_leaf
 from constrained.grammar.ir import ByteDfa, CharClass, Choice, Expr, Literal, Sequence
 from constrained.kernel.byte_trie import SPELLINGS, ByteTrie
 from constrained.kernel.nodes import dfa_of_block
@@ -81,8 +82,17 @@ def _spelled_text(chars: str, escapes: str) -> Expr:
 
 def spelled_leaf(escapes: str) -> Callable[[Text | CharSet], Expr]:
     """How ``plain_expression`` is to write characters."""
-    return lambda node: (_spelled_text(node.chars, escapes) if isinstance(node, Text)
-                         else spelled_class(node.ranges, escapes))
+    return _leaves[escapes]
+
+
+def _leaf(escapes: str) -> Callable[[Text | CharSet], Expr]:
+    def leaf(node: Text | CharSet) -> Expr:
+        return _spelled_text(node.chars, escapes) if isinstance(node, Text) else spelled_class(node.ranges, escapes)
+
+    return leaf if escapes == "any" else json_leaf(leaf)
+
+
+_leaves = {escapes: _leaf(escapes) for escapes in SPELLINGS}
 
 
 _is_plain = re.compile(r'[ !#-\[\]-~]*').fullmatch
