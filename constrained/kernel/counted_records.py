@@ -4,8 +4,8 @@
 Idea
     What a place of an automaton beside a counter reads is found by arithmetic (``kernel.counted_walk``), and is a
     record like others: tokens, and what goes on where the automaton is left. Most places share one with others: far
-    from the greatest count all counts of a state where a text may end, far below the least one all whose ends are
-    alike. Near the greatest count a few tokens are taken out of the row of the former.
+    from the greatest count all counts of a state from which each end is long enough, or no end is near; far below the
+    least count all whose ends are alike. Near the greatest count a few tokens are taken out of the row of the former.
 
 Data: records are found by ``memo``, of (group, state or place), beside the kinds of a generation (``kernel.memo``):
 16 a state's, whatever the count; 18 where ``counted.kept`` has what a bound takes away from it; 17 a state's, where no
@@ -22,17 +22,39 @@ except ImportError:
     from constrained.kernel import cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.constrained.kernel.annexes import NO_END
     from cython.cimports.constrained.kernel.counted_annex import CountedAnnex
     from cython.cimports.constrained.kernel.counted_nodes import KNOWN, LEAVES, LISTED, LONG, REACH
     from cython.cimports.constrained.kernel.counted_walk import CountedWalk
     from cython.cimports.constrained.kernel.mask_records import MaskRecords
     from cython.cimports.constrained.kernel.mask_store import NONE
 else:
+    from constrained.kernel.annexes import NO_END
     from constrained.kernel.counted_annex import CountedAnnex
     from constrained.kernel.counted_nodes import KNOWN, LEAVES, LISTED, LONG, REACH
     from constrained.kernel.counted_walk import CountedWalk
     from constrained.kernel.mask_records import MaskRecords
     from constrained.kernel.mask_store import NONE
+
+
+FAR = cython.declare(cython.int, 8)
+"""Characters to an end that tokens seldom write at once."""
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _is_free(annex: CountedAnnex, count: cython.int, more: cython.int) -> cython.bint:
+    """Whether a text can end in time from all states that lead to an end, after ``count`` characters and up to ``more``
+    others."""
+    i: cython.int
+    at: cython.int = annex.block.n * annex.row_of[count]
+    if count + more > annex.top or annex.row_of[count] != annex.row_of[count + more]:
+        return False
+    for i in range(annex.block.n):
+        if annex.need[i] < NO_END and not annex.can[at + i]:
+            return False
+    return True
 
 
 @cython.cclass
@@ -55,8 +77,9 @@ class CountedRecords(MaskRecords):
     def counted_record(self, g: cython.int, k: cython.int, annex: CountedAnnex, place: cython.int) -> cython.int:
         """The record of a place of automaton ``k`` beside a counter.
 
-        Many share one: where a text may end those of a state (kind 16; 18: what ``counted.kept`` has of it) that are
-        far from the greatest count, and where no token is long enough for an end (17)."""
+        Many share one: where all ends of a text are long enough those of a state (kind 16; 18: what ``counted.kept``
+        has of it) that are far from the greatest count, also where no token comes to an end and each count leads to
+        one, and where no token is long enough for an end (17)."""
         state: cython.int = place % annex.block.n
         count: cython.int = place // annex.block.n
         left: cython.int = annex.top - count
@@ -66,16 +89,20 @@ class CountedRecords(MaskRecords):
         at: cython.int
         all_of: cython.int = 0
         r: cython.int
-        if count >= annex.least and (annex.endless or left >= annex.need[state] + LONG):
+        long_enough: cython.bint = count + annex.need[state] >= annex.least
+        if (long_enough or (annex.need[state] >= FAR and _is_free(annex, count, depth))) and (
+                annex.endless or left >= annex.need[state] + LONG):
             r = self.a.memo.get(kind + 16, g, key)
             if r < 0:
                 r = self._read_place(g, k, annex, place, False)
                 self.a.memo.put(kind + 16, g, key, r)
                 self.a.memo.put(kind + 18, g, key, self.counted.keep())
             at = self.a.memo.get(kind + 18, g, key)
-            if annex.endless or left >= self.counted.kept[at + REACH]:
+            if not long_enough and self.rc_next[2 * r] != 0:
+                pass  # where a text ends within a token it may be too short
+            elif annex.endless or left >= self.counted.kept[at + REACH]:
                 return r
-            if left >= self.counted.kept[at + LEAVES] and left >= self.counted.kept[at + KNOWN]:
+            elif left >= self.counted.kept[at + LEAVES] and left >= self.counted.kept[at + KNOWN]:
                 all_of = r
         elif count + depth < annex.least and annex.row_of[count] == annex.row_of[count + depth]:
             key += annex.row_of[count] * annex.block.n

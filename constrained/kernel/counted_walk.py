@@ -5,9 +5,9 @@ What is found is a record of ``mask_records``: the tokens that end within the au
 left. From the root the trie is read by class nodes (``class_trie``); below those whose states tell bytes of a class
 apart, within an escape for instance, node by node (``counted_nodes``).
 
-Where a text may end, all counts of a state read the same but for the greatest count: so a state is read once as if
-there were none (not ``bounded``), and it is noted what a bound would take away. Near it the few tokens that need more
-characters than are left are taken out of that row; nearer still a place is read by itself.
+Where no text ends too soon, all counts of a state read the same but for the greatest count: so a state is read once as
+if there were none (not ``bounded``), and it is noted what a bound would take away. Near it the few tokens that need
+more characters than are left are taken out of that row; nearer still a place is read by itself.
 
     al_*[i]         a class node read from the root, its parent before it: state, count and "a text may end here" there
     stands[c]       the place of class node ``c`` in that list while trie nodes are looked for, else -1

@@ -117,6 +117,48 @@ def test_counts_far_from_the_bounds_share_their_masks() -> None:
     assert len(found.allowed_ids(near)) < len(found.allowed_ids(state))
 
 
+def with_word(word: bytes, even: bool, goes_on: bool) -> ByteDfa:
+    """Texts of a and b that hold a word; ``even``: of an even length only; not ``goes_on``: that end with the word."""
+    n = len(word) + 1
+
+    def after(state: int, byte: int) -> int:
+        if state == n - 1 and goes_on:
+            return state
+        text = word[:state] + bytes((byte,))
+        return next(k for k in range(min(len(text), n - 1), -1, -1) if text.endswith(word[:k]))
+
+    rows = [tuple((byte, byte, after(state, byte)) for byte in b"ab") for state in range(n)]
+    if not even:
+        return ByteDfa(tuple(rows), frozenset((n - 1,)))
+    both = [tuple((a, b, to + n * (1 - odd)) for a, b, to in row) for odd in (0, 1) for row in rows]
+    return ByteDfa(tuple(both), frozenset((n - 1,)))
+
+
+@pytest.mark.parametrize("seed", range(sized(60, 6)))
+def test_a_word_is_far_and_texts_may_be_too_short(seed: int) -> None:
+    rng = random.Random(seed)
+    inner = with_word(bytes(rng.choices(b"ab", k=rng.randint(7, 14))), rng.random() < 0.3, rng.random() < 0.6)
+    minimum = rng.choice([3, 10, 17, 40, 70, 90])
+    node = CountedDfa(inner, len(inner.transitions), minimum, rng.choice([None, minimum + rng.randint(0, 90), 300]))
+    one, two = compiled(node), compiled(written(node))
+    if one is None or two is None:
+        assert one is two is None  # an odd length of even ones
+        return
+    same_along(one, two, rng, 6)
+
+
+def test_far_from_a_word_the_least_count_does_not_matter() -> None:
+    found = compiled(CountedDfa(with_word(b"b" * 70, False, True), 71, 80, 400))  # no token is a word
+    assert found is not None
+    state = found.advance(found.start_state, b"<a")
+    allowed = found.allowed_ids(state)
+    _, _, _, masks, _ = found.automaton.counts()
+    for _ in range(90):
+        state = found.advance(state, b"a")
+        assert found.allowed_ids(state) == allowed
+    assert found.automaton.counts()[3] == masks
+
+
 def test_a_text_goes_on_in_a_new_epoch() -> None:
     inner = ByteDfa((((97, 97, 1), (98, 98, 0)), ((97, 97, 0),)), frozenset((0,)))
     found = compiled(CountedDfa(inner, 2, 0, 2_000))
