@@ -78,8 +78,9 @@ def _name(ranges: Ranges, escapes: str) -> str:
 
 def character_rules(expr: Expr) -> dict[str, Expr]:
     """The rules that a string made of ``counted_graph`` refers to; none for any other."""
-    if not isinstance(expr, Sequence):
-        return {}
-    names = {one.name for part in expr.items if isinstance(part, CountedGraph) for label in part.labels
-             for one in label if isinstance(one, Reference)}
-    return {name: spelled_class(*_sets[name]) for name in sorted(names)}
+    names: set[str] = set()
+    if isinstance(expr, Sequence):
+        for part in expr.items:
+            if isinstance(part, CountedGraph):
+                names.update([one.name for label in part.labels for one in label if isinstance(one, Reference)])
+    return {name: spelled_class(*_sets[name]) for name in sorted(names)} if names else {}
