@@ -120,7 +120,7 @@ def _members(normaliser: Normaliser, shape: ObjectShape, most: int, strict: bool
     known.update((name, shape.at_other(name)) for name in sorted(shape.required - known.keys()))
     found: dict[str, list[Any]] = {}
     room = most  # as the object exists, each value of a member is in one at least
-    for name in sorted(known, key=lambda name: _is_nested(normaliser, known[name])):
+    for name in sorted(known, key=lambda name: _effort(normaliser, known[name])):
         absent = [] if name in shape.required else [_ABSENT]
         values = finite_values(normaliser, known[name], room - len(absent), strict=strict, depth=depth - 1)
         if values is None:
@@ -131,9 +131,10 @@ def _members(normaliser: Normaliser, shape: ObjectShape, most: int, strict: bool
     return [(name, found[name]) for name in known]
 
 
-def _is_nested(normaliser: Normaliser, expression: int) -> bool:
+def _effort(normaliser: Normaliser, expression: int) -> int:
+    """How dear it is to see that there are many values: nested ones may be made, patterns with lengths are products."""
     d = normaliser.denote(expression)
-    return bool(d.arrays or d.objects)
+    return 2 if any(string.languages for string in d.strings) else int(bool(d.arrays or d.objects))
 
 
 def _all_counts(shape: ObjectShape, known: int) -> bool:
