@@ -37,6 +37,8 @@ else:
     from constrained.kernel.shared_grammar import SharedGrammar
     from constrained.kernel.token_automaton import TokenAutomaton
 
+from constrained.kernel.linking import Unwritten  # noqa: E402 - a Python name in both modes
+
 CHECK_EVERY = cython.declare(cython.int, 256)
 """Steps between two looks at the automaton's memory (a mask is asked for where a step has led)."""
 
@@ -128,6 +130,10 @@ class Follower:
             if 0 <= token < fast.vocab_size:
                 with fast.a.lock:
                     after = fast._step(self._state, cython.cast(cython.int, token))
+        except Unwritten:
+            fast._recover()
+            self._compiled.write_whole()
+            return self._accept_slowly(token_id)
         except Exception:
             fast._recover()
             return self._accept_slowly(token_id)
@@ -179,6 +185,10 @@ class Follower:
                 with fast.a.lock:
                     allowed = fast.write_mask(fast.node_of(self._state),
                                               cython.cast(cython.p_uint, self._address))
+            except Unwritten:
+                fast._recover()
+                self._compiled.write_whole()
+                return self._fill_slowly(bitmask, index)
             except Exception:
                 fast._recover()
                 return self._fill_slowly(bitmask, index)
