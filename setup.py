@@ -111,6 +111,7 @@ class BuildKernels(build_ext):
             script = Path(self.build_temp, "code_order.ld")
             script.write_text(linker_script(ORDER), encoding="utf-8")
             ordered = [*(options.pop("extra_postargs", None) or ()), f"-Wl,-T,{script.as_posix()}"]
+            self.compiler.force = True  # it looks at the objects alone, and the order may be newer
             try:
                 link(objects, output, extra_postargs=ordered, **options)
             except LinkError:

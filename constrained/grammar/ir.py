@@ -165,7 +165,12 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 @dataclass(slots=True, eq=False, repr=False)
 class RuleSet:
-    """Named rules and the root: the checked value inside a ``Grammar``."""
+    """Named rules and the root: the checked value inside a ``Grammar``.
+
+    ``sure``: how many rules there are, where a front end knows that what follows ``kernel.nodes.before_value`` has a text
+    wherever it stands, and counts to nothing larger than the limits allow; else 0.
+    """
 
     rules: Mapping[str, Expr]
     root: str
+    sure: int = 0

@@ -23,6 +23,7 @@ cdef int NOT_FOLLOWED_BY
 cdef int PART
 cdef int BEFORE_VALUE
 cdef int SOON_WRITTEN
+cdef int MOST_LEAVES
 cdef int _leaves(tuple ranges) except -1
 
 @cython.final
@@ -66,6 +67,7 @@ cdef class RuleTable:
     cdef bint recursive
     cdef bint all_end
     cdef bint plain
+    cdef bint skips
     cdef long long leaves
     cdef long long early
     cdef long long largest

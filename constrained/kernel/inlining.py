@@ -73,8 +73,10 @@ PART = cython.declare(cython.int, 5)
 """``shared`` of a part,"""
 BEFORE_VALUE = cython.declare(cython.int, 7)
 """and of one that stands before values."""
+MOST_LEAVES = cython.declare(cython.int, 2_000)
+"""Of the rules of a scalar that is written in a moment,"""
 SOON_WRITTEN = cython.declare(cython.int, 10_000)
-"""A length up to which a string is written in a moment."""
+"""and the length of a string that is."""
 
 
 @cython.cfunc
@@ -113,7 +115,8 @@ class RuleTable:
     ``wanted``: those that an image may be made of, callees first, or None. ``special``: there are nodes of rarer kinds.
     ``all_end``: each rule has a text, as far as that depends on the rules it calls. ``plain``: and as far as that
     depends on its own nodes, and there is nothing that could be more than a limit allows. ``leaves``: of all rules;
-    ``early``: those that are not in values (what follows ``nodes.before_value``).
+    ``early``: those that are not in values (what follows ``nodes.before_value``). ``skips``: values are not read, for it
+    is known that all of it is so of them; this comes before ``choose``.
     """
 
     if cython.compiled:
@@ -153,6 +156,7 @@ class RuleTable:
         self.all_end = True
         self.guarded = False
         self.plain = True
+        self.skips = False
         self.leaves = 0
         self.early = 0
 
@@ -385,8 +389,12 @@ class RuleTable:
                 if cython.cast(Sequence, node).shared >= PART and node is not rule.expr:
                     self._call(self.rule_of_part(cython.cast(Sequence, node), rule.place), rule.early)
                     if value < 0 and cython.cast(Sequence, node).shared == BEFORE_VALUE:
-                        value = depth
-                        before = total
+                        if self.skips:
+                            if i < n:
+                                i += 1
+                        else:
+                            value = depth
+                            before = total
                 else:
                     parts = cython.cast(Sequence, node).items
             elif kind == CHAR_CLASS:
@@ -676,3 +684,19 @@ class RuleTable:
                 total += leaves
                 stack.extend(parts)
         return cython.cast(cython.int, total)
+
+
+def have_texts(rules: dict, root: str, kinds: dict, largest: cython.longlong) -> bool:
+    """Whether it is plain that each of ``rules`` that ``root`` needs has a text, and that they are few and count to
+    ``largest`` at most. ``kinds`` as for ``RuleTable``; of other nodes nothing is known.
+    """
+    table: RuleTable = RuleTable(rules, kinds, _no_parts, False, largest)
+    try:
+        table.choose(root)
+    except KeyError:  # a rule that only the whole document has
+        return False
+    return bool(table.plain and table.all_end and table.leaves <= MOST_LEAVES)
+
+
+def _no_parts(node) -> tuple:
+    return 1, ()

@@ -24,6 +24,7 @@ cdef int KEY_DFA
 cdef int GRAPH
 cdef int COUNTED_GRAPH
 cdef int LAZY_DFA
+cdef int LEAST_RULES
 cdef int ROOM_FOR_LATER
 cdef int UNROLL_POSITIONS
 

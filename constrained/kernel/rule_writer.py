@@ -79,6 +79,8 @@ GRAPH = cython.declare(cython.int, 12)
 COUNTED_GRAPH = cython.declare(cython.int, 13)
 LAZY_DFA = cython.declare(cython.int, 14)
 
+LEAST_RULES = cython.declare(cython.int, 10)
+"""Rules of a grammar of which values are left for later without a look at them (``RuleSet.sure``)."""
 ROOM_FOR_LATER = cython.declare(cython.int, 1_000_000)
 """Positions that must be allowed where values are left for later: what they become is far less."""
 UNROLL_POSITIONS = cython.declare(cython.int, 20)
@@ -182,14 +184,18 @@ class RuleWriter(AutomatonWriter):
         entry: cython.int
         last: cython.int
         rule: cython.int
+        self.later = self.later and self.limits.max_positions >= ROOM_FOR_LATER
+        table.skips = self.later and self.rules.sure >= LEAST_RULES
         table.choose(root)
+        if table.skips and not (table.plain and table.all_end):
+            table = self._choose_again(root)
         if table.guarded:
             self.annexes = False  # guards look into everything
             self.later = False
             if table.opaque:
                 table = self._choose_again(root)
-        self.later = (self.later and table.plain and table.all_end
-                      and self.limits.max_positions >= ROOM_FOR_LATER and worth_while(table.early, table.leaves))
+        self.later = self.later and table.plain and table.all_end and (
+            table.skips or worth_while(table.early, table.leaves))
         if table.wanted and self.makes_images and not self.later and not table.guarded:
             self.make_images([named.name for named in table.wanted])
             table = self._choose_again(root)
@@ -454,7 +460,7 @@ class RuleWriter(AutomatonWriter):
         if type(before) is not Sequence or cython.cast(Sequence, before).shared != BEFORE_VALUE:
             return False
         if type(node) is Reference:
-            return self.table.rule_of(cython.cast(Reference, node)).image is None
+            return self.table.skips or self.table.rule_of(cython.cast(Reference, node)).image is None
         if type(node) is Choice:
             options = cython.cast(Choice, node).options
             if len(options) > 3:

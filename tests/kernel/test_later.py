@@ -47,8 +47,9 @@ TEXTS = [{"name": "x", "address": {"street": "Aa 1", "kind": "home"}, "more": [{
          [{"name": ""}], {"x-y": {"name": "n"}, "a": {"street": "Qq 9"}}]
 
 
-def rules_of(schema: Any, order: str) -> RuleSet:
-    return cd.Grammar.from_json_schema(schema, property_order=order).rules
+def rules_of(schema: Any, order: str, as_text: bool = False) -> RuleSet:
+    """Of a text the front end may know that each value has a text (``RuleSet.sure``): then values are not looked at."""
+    return cd.Grammar.from_json_schema(json.dumps(schema) if as_text else schema, property_order=order).rules
 
 
 def row_of(matcher: GrammarMatcher) -> bytes:
@@ -67,8 +68,9 @@ def whole(rules: RuleSet, info: TokenizerInfo = INFO) -> CompiledGrammar:
 @pytest.mark.parametrize("order", ["any", "schema"])
 @pytest.mark.parametrize("number", range(len(WAITING)))
 @pytest.mark.parametrize("info", [INFO, LONGER], ids=["bytes", "longer"])
-def test_each_mask_is_that_of_the_whole_grammar(number: int, order: str, info: TokenizerInfo) -> None:
-    rules = rules_of(WAITING[number], order)
+@pytest.mark.parametrize("as_text", [False, True])
+def test_each_mask_is_that_of_the_whole_grammar(number: int, order: str, info: TokenizerInfo, as_text: bool) -> None:
+    rules = rules_of(WAITING[number], order, as_text)
     rng = random.Random(number)
     other = whole(rules, info)
     waited = 0
@@ -192,26 +194,34 @@ def nested(value: Any) -> Any:
         "type": "object", "properties": {"third": value}, "additionalProperties": False}}}
 
 
+@pytest.mark.parametrize("as_text", [False, True])
 @pytest.mark.parametrize("value", [
     {"$ref": "#/$defs/endless"},  # only of infinite texts
     {"type": "string", "minLength": 3, "maxLength": 2},
+    {"type": ["string", "integer"], "minLength": 3, "maxLength": 2, "minimum": 4, "maximum": 3},
+    {"type": "string", "format": "ipv4", "maxLength": 3},
+    {"type": "integer", "multipleOf": 7, "minimum": 1, "maximum": 6},
+    {"type": "array", "items": {"type": "string", "minLength": 2, "maxLength": 1}, "minItems": 1},
+    {"type": "object", "minProperties": 2, "additionalProperties": False, "properties": {"x": {"type": "null"}}},
+    {"anyOf": [{"type": "string", "minLength": 2, "maxLength": 1}, {"type": "array", "minItems": 2, "maxItems": 1}]},
     {"type": "string", "pattern": "^(aaa)+$", "minLength": 4, "maxLength": 5},
     {"type": "array", "items": {"type": "string"}, "minItems": 3, "maxItems": 2},
     {"type": "object", "required": ["x"], "properties": {"x": {"type": "string", "minLength": 2, "maxLength": 1}}},
     False,
 ])
-def test_a_key_is_offered_only_if_its_value_can_be_written(value: Any) -> None:
+def test_a_key_is_offered_only_if_its_value_can_be_written(value: Any, as_text: bool) -> None:
     schema = nested(value) | {"$defs": {"endless": {
         "type": "object", "required": ["on"], "properties": {"on": {"$ref": "#/$defs/endless"}}}}}
-    matcher = GrammarMatcher(compile_rules(rules_of(schema, "any"), INFO))
+    matcher = GrammarMatcher(compile_rules(rules_of(schema, "any", as_text), INFO))
     assert matcher.accept_string('{"second":{')
     assert not matcher.fork().accept_string('"third"')
     assert matcher.accept_string("}}")
     required = schema["properties"]["second"] | {"required": ["third"]}
-    matcher = GrammarMatcher(compile_rules(rules_of({**schema, "properties": {"second": required}}, "any"), INFO))
+    with_first = {**schema, "properties": {**schema["properties"], "second": required}}
+    matcher = GrammarMatcher(compile_rules(rules_of(with_first, "any", as_text), INFO))
     assert not matcher.fork().accept_string('{"second"')
     with pytest.raises(cd.ConstrainedError):
-        compile_rules(rules_of({**schema, "properties": {"second": required}, "required": ["second"]}, "any"), INFO)
+        compile_rules(rules_of({**with_first, "required": ["second"]}, "any", as_text), INFO)
 
 
 @pytest.mark.parametrize(("value", "limits", "field"), [
@@ -223,6 +233,20 @@ def test_limits_are_met_by_compiling(value: Any, limits: Limits, field: str) -> 
     with pytest.raises(cd.GrammarLimitError) as caught:
         compile_rules(rules_of(nested(value), "any"), INFO, limits)
     assert caught.value.limit == field
+
+
+@pytest.mark.parametrize(("value", "sure"), [
+    (PERSON["properties"]["tags"], True), ({"anyOf": [{"type": "string"}, {"type": "array", "items": {}}]}, True),
+    ({"type": "string", "minLength": 2, "maxLength": 9}, True), ({"type": "string", "pattern": "^a+$"}, True),
+    ({"type": "integer", "minimum": 2, "maximum": 9}, True), ({"type": "array", "items": {}, "maxItems": 4}, True),
+    ({"type": "string", "pattern": "^(aaa)+$", "minLength": 4, "maxLength": 5}, False), ({"$ref": "#"}, False),
+    ({"type": "string", "minLength": 3, "maxLength": 2}, False), ({"type": "array", "maxItems": 2_000_000_000}, False),
+    ({"type": "object", "minProperties": 2}, False), ({"not": {"type": "string"}}, False),
+    ({"type": "string", "maxLength": 100_000}, False),
+])
+def test_what_the_front_end_is_sure_of(value: Any, sure: bool) -> None:
+    assert (rules_of(nested(value), "any", True).sure > 0) == sure
+    assert rules_of(nested(value), "any").sure == 0
 
 
 def test_what_does_not_wait() -> None:

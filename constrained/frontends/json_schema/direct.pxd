@@ -43,6 +43,7 @@ cdef class Writer(Places):
     cdef Union alternatives_of(self, dict schema, str base, object keyword, object name)
     cdef object united(self, Union union)
     cdef object run(self)
+    cdef bint is_sure(self) noexcept
     cdef object end(self)
     cdef object write(self)
     cdef object body(self, dict schema, str pointer, int said)

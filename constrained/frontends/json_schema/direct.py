@@ -484,6 +484,7 @@ class Writer(Places):
                 raise NotPlain
             seen.add(self.shape)
         if texts is not None:
+            self.doubted = self.doubted or not texts.sure
             for one in texts.scalars:
                 options.append(self.scalar_set(one))
             options.extend(texts.words)
@@ -498,6 +499,14 @@ class Writer(Places):
         self.write()
         while self.host is not None and self.host.write():
             self.write()
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_sure(self) -> cython.bint:
+        """Whether it is plain that each value has a text: of scalars that have, without references, which may lead back,
+        and without the host.
+        """
+        return not self.doubted and self.host is None and self.references is None
 
     @cython.cfunc
     def end(self):
@@ -625,6 +634,7 @@ class Writer(Places):
         else:
             free = None if rest is None else self.free_member(declared, rest)
         if bits & COUNTS:
+            self.doubted = True
             return self.members_of(members, standing, free, schema.get("minProperties", 0), schema.get("maxProperties"))
         return self.members_of(members, standing, free, 0, None)
 

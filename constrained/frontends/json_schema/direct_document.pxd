@@ -3,6 +3,7 @@ cimport cython
 from constrained.frontends.json_schema.direct_rules cimport Tables
 from constrained.frontends.json_schema.shapes cimport Shapes
 
+cdef int MOST_CHARS
 cdef int MOST_WAYS
 
 @cython.final

@@ -33,6 +33,8 @@ else:
     from constrained.frontends.json_schema.direct_text import TextReader, is_nameless
     from constrained.frontends.json_schema.shapes import Checked
 
+MOST_CHARS = cython.declare(cython.int, 12_000)
+"""Of a schema whose rules may be many and still be written in a moment (``RuleSet.sure``)."""
 MOST_WAYS = cython.declare(cython.int, 16)
 """Combinations of dialect, spelling and limits whose tables are kept."""
 
@@ -140,8 +142,10 @@ class Front:
             return None
         writer: Writer = Writer.__new__(Writer)
         writer.take(way.tables, way.host, value, strict, way.shapes, checked)
+        sure: cython.bint = False
         try:
             writer.run()
+            sure = seen >= 0 and len(cython.cast(str, schema)) <= MOST_CHARS and writer.is_sure()
         except (NotPlain, NotEnforced, ConstrainedError, RecursionError):
             return None
         finally:
@@ -149,6 +153,7 @@ class Front:
         found = RuleSet.__new__(RuleSet)  # without a call of what Python has written for it
         found.rules = writer.rules
         found.root = "root"
+        found.sure = len(writer.rules) if sure else 0
         return found
 
     @cython.cfunc

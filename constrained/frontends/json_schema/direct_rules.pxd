@@ -7,6 +7,7 @@ cdef long long SOME_KEYS
 cdef int MOST_KEPT, LONGEST_NAME
 cdef object _EMPTY, _TRUE, _FALSE, _NULL
 cdef dict _ORDER
+cdef dict _KINDS
 cdef frozenset _NO_NAMES
 
 @cython.final
@@ -17,6 +18,7 @@ cdef class Texts:
     cdef readonly bint arrays
     cdef bint single
     cdef bint nothing
+    cdef bint sure
 
 @cython.final
 cdef class Tables:
@@ -41,6 +43,7 @@ cdef class Tables:
     cdef Texts texts(self, tuple content, dict schema)
     cdef Texts texts_of_type(self, str name)
     cdef Texts texts_of_all(self, tuple content, str which, list contents, list schemas, int types, object said)
+    cdef bint are_sure(self, Texts texts) except -1
     cdef Texts beside(self, list contents, list schemas, int types)
 
 cdef class Rules:
@@ -50,6 +53,7 @@ cdef class Rules:
     cdef readonly set taken
     cdef Marks marks
     cdef Py_ssize_t named_ones
+    cdef bint doubted
     cdef dict contents
     cdef dict typed
     cdef dict listed

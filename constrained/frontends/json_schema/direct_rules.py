@@ -77,6 +77,9 @@ else:
     from constrained.kernel.nodes import Literal, Reference, Repeat, Sequence, Unordered
 
 from constrained.frontends.json_schema.direct_nodes import in_order  # noqa: E402 - a Python name in both modes
+from constrained.grammar.counted import CountedDfa  # noqa: E402
+from constrained.grammar.keys import KeyDfa  # noqa: E402
+from constrained.kernel.inlining import have_texts  # noqa: E402
 from constrained.kernel.nodes import part, share  # noqa: E402 - a Python name in both modes
 
 MOST_KEPT = cython.declare(cython.int, 20_000)
@@ -87,6 +90,8 @@ LONGEST_NAME = cython.declare(cython.int, 80)
 SOME_KEYS = cython.declare(cython.longlong, 2)
 """What numbers in ``marks`` have that stand for keys."""
 
+_KINDS: dict = {CountedDfa: 9, KeyDfa: 10}
+"""Numbers in ``kernel.inlining`` of nodes that scalars are made of; where there are others it is not sure of anything."""
 _NO_NAMES: frozenset = frozenset()
 _EMPTY = Literal(b"")
 _TRUE, _FALSE, _NULL = Literal(b"true"), Literal(b"false"), Literal(b"null")
@@ -97,7 +102,7 @@ _ORDER = {b"true": 0, b"false": 1, b"null": 2}
 @cython.cclass
 class Texts:
     """What a scalar is written as, in any document: sets of strings and numbers, then words. ``objects`` and
-    ``arrays``: all of those are values, too.
+    ``arrays``: all of those are values, too. ``sure``: each set has a text, without a count beyond the largest.
 
     A set is ``(kind, expression, rules that belong to it or None)``, or ``("string", None, texts)`` where it is a list.
     """
@@ -109,6 +114,7 @@ class Texts:
         self.arrays = arrays
         self.single = len(scalars) == 1 and not words and not objects and not arrays
         self.nothing = not scalars and not words and not objects and not arrays
+        self.sure = False
 
 
 @cython.final
@@ -191,6 +197,8 @@ class Tables:
                 self.kept.clear()
                 self.typed.clear()
             found = self.read(schema)
+            if found is not None:
+                cython.cast(Texts, found).sure = self.are_sure(found)
             self.kept[content] = found
             if found is not None and len(content) == 3 and type(content[1]) is type:  # one keyword alone
                 for one in cython.cast(Texts, found).scalars:
@@ -205,8 +213,18 @@ class Tables:
             found = self.beside(contents, schemas, types)
             if found is None:
                 return self.texts(content, {which: schemas} if said is None else {"type": said, which: schemas})
+            cython.cast(Texts, found).sure = self.are_sure(found)
             self.kept[content] = found
         return found
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def are_sure(self, texts: Texts) -> cython.bint:
+        """Whether it is plain that each set of a scalar has a text (``Texts.sure``)."""
+        for one in texts.scalars:
+            if one[1] is not None and not have_texts({**(one[2] or {}), "": one[1]}, "", _KINDS, self.max_repeat):
+                return False
+        return True
 
     @cython.cfunc
     def beside(self, contents: list, schemas: list, types: cython.int) -> Texts:
@@ -260,6 +278,7 @@ def _place_of_word(word: Literal):
 class Rules:
     """The rules of one document, by name.
 
+    ``doubted``: a value may have no text (``RuleSet.sure``).
     ``marks``: the references to sets of strings and numbers, by the address of the set, and what ``Places`` finds by
     the address of a schema.
 
@@ -277,6 +296,7 @@ class Rules:
         self.marks = Marks.__new__(Marks)
         self.marks.begin()
         self.named_ones = 0
+        self.doubted = False
         self.contents = None
         self.typed = {}
         self.listed = None
@@ -304,6 +324,8 @@ class Rules:
         """A reference to the texts of a scalar; equal ones share a rule."""
         if len(content) == 3 and content[1] is str and content[0] == "type":
             return self.of_type(content[2], base, keyword, name)
+        if not texts.sure:
+            self.doubted = True
         if texts.single:
             return self.scalar_set(texts.scalars[0])
         if self.contents is None:
@@ -318,6 +340,8 @@ class Rules:
     @cython.cfunc
     def written_texts(self, texts: Texts, base: str, keyword, name):
         """A reference to the texts of a scalar that was not met before."""
+        if not texts.sure:
+            self.doubted = True
         if texts.single:
             return self.scalar_set(texts.scalars[0])
         return self.alternatives(texts, place_of(base, keyword, name))
@@ -508,6 +532,8 @@ class Rules:
         tables: Tables = self.tables
         if most is not None and most == 0:
             return tables.enclosed(tables.square, None, True)
+        if least > tables.max_repeat or (most is not None and (most < least or most > tables.max_repeat)):
+            self.doubted = True
         tail: object = _EMPTY
         if most is None or most > 1:
             tail = Repeat(sequence((tables.comma, item)), least - 1 if least > 1 else 0,
