@@ -167,8 +167,8 @@ def walk(expr: Expr) -> Iterator[Expr]:
 class RuleSet:
     """Named rules and the root: the checked value inside a ``Grammar``.
 
-    ``sure``: how many rules there are, where a front end knows that what follows ``kernel.nodes.before_value`` has a text
-    wherever it stands, and counts to nothing larger than the limits allow; else 0.
+    ``sure``: how many rules there are, where a front end knows that what follows ``kernel.nodes.before_value`` has a
+    text wherever it stands, and counts to nothing larger than the limits allow; else 0.
     """
 
     rules: Mapping[str, Expr]

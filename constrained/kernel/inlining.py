@@ -115,8 +115,8 @@ class RuleTable:
     ``wanted``: those that an image may be made of, callees first, or None. ``special``: there are nodes of rarer kinds.
     ``all_end``: each rule has a text, as far as that depends on the rules it calls. ``plain``: and as far as that
     depends on its own nodes, and there is nothing that could be more than a limit allows. ``leaves``: of all rules;
-    ``early``: those that are not in values (what follows ``nodes.before_value``). ``skips``: values are not read, for it
-    is known that all of it is so of them; this comes before ``choose``.
+    ``early``: those that are not in values (what follows ``nodes.before_value``). ``skips``: values are not read, for
+    it is known that all of it is so of them; this comes before ``choose``.
     """
 
     if cython.compiled:

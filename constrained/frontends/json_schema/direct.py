@@ -503,8 +503,8 @@ class Writer(Places):
     @cython.cfunc
     @cython.exceptval(check=False)
     def is_sure(self) -> cython.bint:
-        """Whether it is plain that each value has a text: of scalars that have, without references, which may lead back,
-        and without the host.
+        """Whether it is plain that each value has a text: of scalars that have, without references, which may lead
+        back, and without the host.
         """
         return not self.doubted and self.host is None and self.references is None
 

@@ -102,7 +102,7 @@ _ORDER = {b"true": 0, b"false": 1, b"null": 2}
 @cython.cclass
 class Texts:
     """What a scalar is written as, in any document: sets of strings and numbers, then words. ``objects`` and
-    ``arrays``: all of those are values, too. ``sure``: each set has a text, without a count beyond the largest.
+    ``arrays``: all of those are values, too. ``sure``: each set has a text, and no count is beyond the largest.
 
     A set is ``(kind, expression, rules that belong to it or None)``, or ``("string", None, texts)`` where it is a list.
     """
