@@ -133,7 +133,8 @@ class Follower:
         except Unwritten:
             fast._recover()
             self._compiled.write_whole()
-            return self._accept_slowly(token_id)
+            self._fresh()
+            return self.accept_token(token_id)
         except Exception:
             fast._recover()
             return self._accept_slowly(token_id)
@@ -188,7 +189,8 @@ class Follower:
             except Unwritten:
                 fast._recover()
                 self._compiled.write_whole()
-                return self._fill_slowly(bitmask, index)
+                self._fresh()
+                return self.fill_next_token_bitmask(bitmask, index)
             except Exception:
                 fast._recover()
                 return self._fill_slowly(bitmask, index)
@@ -224,6 +226,9 @@ class Follower:
         raise NotImplementedError
 
     def _refuse_stops(self):
+        raise NotImplementedError
+
+    def _fresh(self):
         raise NotImplementedError
 
     def _accept_slowly(self, token_id):

@@ -56,7 +56,6 @@ cdef class SharedGrammar:
     cdef public long long _looks
     cdef public long long _started
     cdef object _keep(self)
-    cdef object _first_program(self, SharedTables tables)
-    cdef object _whole(self)
+    cdef object _written(self, SharedTables tables, bint later)
     cdef object _run(self, SharedTables tables, bint lasting)
     cpdef long long matcher_begins(self, object matcher) except? -1

@@ -115,11 +115,11 @@ class SharedGrammar:
         self.by_id_only = NO_IDS
         self._held = []
         self._texts = []
-        self.program = self._first_program(shared)
+        self.program = self._written(shared, shared.closed)
         try:
             self._run(shared, lasting)
             if cython.cast(Program, self.program).waits and cython.cast(TokenAutomaton, self.automaton).a.choices:
-                self.program = self._whole()  # such an automaton stays with its program
+                self.program = self._written(shared, False)  # such an automaton stays with its program
                 self._run(shared, True)
         except ThreadLimitReached as error:
             self._refuse(error)
@@ -127,20 +127,15 @@ class SharedGrammar:
             self._finish()
 
     @cython.cfunc
-    def _first_program(self, tables: SharedTables):
-        """The grammar's program, or what is needed of it at first (``kernel.later``)."""
+    def _written(self, tables: SharedTables, later: cython.bint):
+        """The grammar's program, or what is needed of it at first, where ``later`` lets it (``kernel.later``)."""
         made = None
         if not tables.unspellable:
-            writer = self._writer(self.rules, self.limits, self._resolve, self._mark, True, True, tables.closed)
+            writer = self._writer(self.rules, self.limits, self._resolve, self._mark, True, True, later)
             made = lower_plainly(writer, self.rules.root)
             if type(made) is Program:
                 return made
         return self._lower(self.rules, self.limits, tables.unspellable, self._resolve, self._mark, net=made)
-
-    @cython.cfunc
-    def _whole(self):
-        return self._lower(self.rules, self.limits, cython.cast(SharedTables, self.tables).unspellable, self._resolve,
-                           self._mark)
 
     def write_whole(self):
         """Of a grammar that has values left for later (``kernel.later``): write them.
@@ -152,7 +147,7 @@ class SharedGrammar:
         with _WRITING:
             if not self.program.waits:
                 return
-            program = self._whole()
+            program = self._written(self.tables, False)
             one = self.automaton
             one.change(program, self.limits.max_threads, cython.cast(SharedTables, self.tables).stop_ids,
                        self.limits.max_mask_bytes, self.limits.max_walk_nodes, self.by_id_only)
