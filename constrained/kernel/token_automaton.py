@@ -97,15 +97,22 @@ class TokenAutomaton(MaskWalk):
     def change(self, program: Program, max_threads: cython.int, stop_ids: tuple, max_mask_bytes: cython.longlong,
                max_walk_nodes: cython.longlong, by_id_only):
         """Go over to another program of the same grammar, in a new epoch; the first is of none of the kinds that are
-        rare (``leave``)."""
+        rare (``leave``). Where there is no memory for it the first one stays, in a new epoch, too."""
         epoch: cython.int = self.a.epoch
+        before: Program = self.a.program
         with self.a.lock:
             self.leave_walk()
             self.a.leave(KEPT_BYTES)
             self.places.forget()
-            self.a.load(program, max_threads)
-            self.load_walk(stop_ids, max_mask_bytes, max_walk_nodes, by_id_only)
-            self.a.epoch = epoch + 1
+            try:
+                self.a.load(program, max_threads)
+                self.load_walk(stop_ids, max_mask_bytes, max_walk_nodes, by_id_only)
+            except MemoryError:
+                self.a.load(before, max_threads)
+                self.load_walk(stop_ids, max_mask_bytes, max_walk_nodes, by_id_only)
+                raise
+            finally:
+                self.a.epoch = epoch + 1
 
     @cython.cfunc
     @cython.nogil
