@@ -24,6 +24,7 @@ from constrained.kernel.token_automaton import TokenAutomaton
 
 if TYPE_CHECKING:
     from constrained.engine.distinct.automaton import DistinctAutomaton
+    from constrained.kernel.program import Program
 
 __all__ = ["GrammarMatcher"]
 
@@ -67,7 +68,7 @@ class GrammarMatcher(Follower):
     _held: Held | None  # what the text needed when it was replayed
     _finder: RowFinder | None  # made where an array is not plain
     _tracked: tuple[CaptureTracker, list[Step], list[CaptureSpan]] | None
-    _carried: tuple[int, Any] | None  # a state of an earlier epoch, and what it is
+    _carried: tuple[int, Any, Program] | None  # a state of an earlier epoch, what it is, and in which program
     _before: Sequence[Step]  # of a probe: the steps to where it began, those of the matcher that it looks ahead for
 
     def _other_stops(self, given: Iterable[int] | int) -> frozenset[int]:
@@ -401,6 +402,8 @@ class GrammarMatcher(Follower):
                     self._replay()
             except StaleState:
                 continue
+            except Unwritten:
+                self._compiled.write_whole()
             except KERNEL_LIMITS as error:
                 raise limit_error(error, self._compiled) from None
         return self._state
@@ -413,16 +416,16 @@ class GrammarMatcher(Follower):
         except StaleState:
             return
         if data is not None:
-            self._carried = state, data
+            self._carried = state, data, self._compiled.program
 
     def _take_up(self) -> bool:
         """After ``put_down``: the present state in this epoch; those before it are replayed when they are asked for."""
         carried, self._carried = self._carried, None
-        if carried is None or carried[0] != self._state:
+        if carried is None or carried[0] != self._state or carried[2] is not self._compiled.program:
             return False
         before = self._auto.memory()
         state = self._auto.unpacked(carried[1])
-        if not state:
+        if not state or carried[2] is not self._compiled.program:  # another thread has come to a value in between
             return False
         self._state = state
         self._held = self._compiled.replayed(before, 3)

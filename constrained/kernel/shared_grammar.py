@@ -147,11 +147,16 @@ class SharedGrammar:
         with _WRITING:
             if not self.program.waits:
                 return
+            before = self.program
             program = self._written(self.tables, False)
             one = self.automaton
-            one.change(program, self.limits.max_threads, cython.cast(SharedTables, self.tables).stop_ids,
-                       self.limits.max_mask_bytes, self.limits.max_walk_nodes, self.by_id_only)
-            self.program = program
+            self.program = program  # first: what is carried over from the program before is no state of this one
+            try:
+                one.change(program, self.limits.max_threads, cython.cast(SharedTables, self.tables).stop_ids,
+                           self.limits.max_mask_bytes, self.limits.max_walk_nodes, self.by_id_only)
+            except BaseException:
+                self.program = before
+                raise
             if one.a.has_lazy:
                 self.calls_ahead = LAZY_CALLS
 

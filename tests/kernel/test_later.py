@@ -162,6 +162,20 @@ def test_the_kernel_says_that_something_is_unwritten_and_stays_usable() -> None:
     assert matcher.accept_string(b'{"street":"Aa 1"}')
 
 
+def test_what_an_epoch_carried_over_is_of_its_program() -> None:
+    grammar, matcher = at_the_value()
+    other = GrammarMatcher(grammar)
+    assert other.accept_string(b'{"na')
+    other.put_down()  # as before a new epoch
+    grammar.automaton.new_epoch()
+    assert matcher.accept_string(b'{"street":"Aa 1"}') and not grammar.program.waits
+    assert other._carried is not None
+    expected = GrammarMatcher(whole(rules_of(PERSON, "any")))
+    assert expected.accept_string(b'{"na')
+    assert row_of(other) == row_of(expected)
+    assert other.accept_string(b'me":"x"}') and other.is_completed()
+
+
 def test_threads_find_the_whole_grammar() -> None:
     rules = rules_of(PERSON, "any")
     text = json.dumps(TEXTS[0]).encode()
