@@ -34,14 +34,14 @@ _ABOVE: tuple[str, ...] = (
     "frontends.json_schema.assertions", "frontends.json_schema.contents", "frontends.json_schema.cubes",
     "frontends.json_schema.denotation", "frontends.json_schema.digits", "frontends.json_schema.direct",
     "frontends.json_schema.direct_document", "frontends.json_schema.direct_nodes",
-    "frontends.json_schema.direct_places", "frontends.json_schema.direct_reading", "frontends.json_schema.direct_rules",
-    "frontends.json_schema.direct_text", "frontends.json_schema.document", "frontends.json_schema.emit",
-    "frontends.json_schema.expressions", "frontends.json_schema.marks", "frontends.json_schema.mixed",
-    "frontends.json_schema.normalise", "frontends.json_schema.number_trees", "frontends.json_schema.objects",
-    "frontends.json_schema.places", "frontends.json_schema.presence", "frontends.json_schema.same_values",
-    "frontends.json_schema.shapes", "frontends.plain_trees", "garbage", "grammar.keys", "regex.absorb", "regex.builder",
-    "regex.charset", "regex.parse_ecma", "regex.pattern_reader", "regex.refinement", "regex.rewrite", "regex.syntax",
-    "regex.width",
+    "frontends.json_schema.direct_places", "frontends.json_schema.direct_reading",
+    "frontends.json_schema.direct_rules", "frontends.json_schema.direct_text", "frontends.json_schema.document",
+    "frontends.json_schema.emit", "frontends.json_schema.expressions", "frontends.json_schema.marks",
+    "frontends.json_schema.mixed", "frontends.json_schema.normalise", "frontends.json_schema.number_trees",
+    "frontends.json_schema.objects", "frontends.json_schema.places", "frontends.json_schema.presence",
+    "frontends.json_schema.same_values", "frontends.json_schema.scalar_texts", "frontends.json_schema.shapes",
+    "frontends.plain_trees", "garbage", "grammar.keys", "regex.absorb", "regex.builder", "regex.charset",
+    "regex.parse_ecma", "regex.pattern_reader", "regex.refinement", "regex.rewrite", "regex.syntax", "regex.width",
 )
 """Those in other rooms, by their names below ``constrained``."""
 

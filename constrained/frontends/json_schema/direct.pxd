@@ -1,7 +1,7 @@
 cimport cython
 
 from constrained.frontends.json_schema.direct_places cimport LONGEST_CHAIN, MOST_COMPARED, Places
-from constrained.frontends.json_schema.direct_rules cimport Tables, Texts
+from constrained.frontends.json_schema.scalar_texts cimport Tables, Texts
 from constrained.frontends.json_schema.shapes cimport Checked, Shapes
 from constrained.kernel.nodes cimport Reference
 

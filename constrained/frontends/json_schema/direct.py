@@ -79,10 +79,10 @@ if cython.compiled:
         told_apart,
         types_of,
     )
-    from cython.cimports.constrained.frontends.json_schema.direct_rules import Tables, Texts
     from cython.cimports.constrained.frontends.json_schema.direct_text import TYPE_KEY, type_kind
     from cython.cimports.constrained.frontends.json_schema.marks import address
     from cython.cimports.constrained.frontends.json_schema.same_values import same_values
+    from cython.cimports.constrained.frontends.json_schema.scalar_texts import Tables, Texts
     from cython.cimports.constrained.frontends.json_schema.shapes import Checked, Shapes
     from cython.cimports.constrained.kernel.nodes import Reference
     from cython.cimports.cpython.ref import Py_INCREF
@@ -126,10 +126,10 @@ else:
         told_apart,
         types_of,
     )
-    from constrained.frontends.json_schema.direct_rules import Tables, Texts
     from constrained.frontends.json_schema.direct_text import TYPE_KEY, type_kind
     from constrained.frontends.json_schema.marks import address
     from constrained.frontends.json_schema.same_values import same_values
+    from constrained.frontends.json_schema.scalar_texts import Tables, Texts
     from constrained.frontends.json_schema.shapes import Checked, Shapes
     from constrained.kernel.nodes import Reference
 

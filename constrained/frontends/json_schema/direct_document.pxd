@@ -1,6 +1,6 @@
 cimport cython
 
-from constrained.frontends.json_schema.direct_rules cimport Tables
+from constrained.frontends.json_schema.scalar_texts cimport Tables
 from constrained.frontends.json_schema.shapes cimport Shapes
 
 cdef int MOST_CHARS

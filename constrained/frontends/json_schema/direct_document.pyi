@@ -2,7 +2,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from constrained.frontends.json_schema.dialects import Dialect
-from constrained.frontends.json_schema.direct_rules import Tables
+from constrained.frontends.json_schema.scalar_texts import Tables
 from constrained.grammar.ir import RuleSet
 from constrained.limits import Limits
 

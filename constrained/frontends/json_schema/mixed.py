@@ -21,9 +21,9 @@ from constrained.frontends.json_schema.denotation import ANYTHING
 from constrained.frontends.json_schema.dialects import DIALECTS, PYTHON_TYPES
 from constrained.frontends.json_schema.direct_document import Way
 from constrained.frontends.json_schema.direct_reading import NoValue
-from constrained.frontends.json_schema.direct_rules import Tables, Texts
 from constrained.frontends.json_schema.emit import FALSE_WORD, MAX_WRITTEN, NULL_WORD, TRUE_WORD, written_texts
 from constrained.frontends.json_schema.policy import SPELLING, check_formats, json_policy
+from constrained.frontends.json_schema.scalar_texts import Tables, Texts
 from constrained.frontends.json_schema.strings import ANY_STRING, StringShape
 
 if cython.compiled:

@@ -5,12 +5,12 @@ from constrained.frontends.json_schema.denotation import Denotation
 from constrained.frontends.json_schema.dialects import Dialect
 from constrained.frontends.json_schema.direct import Writer
 from constrained.frontends.json_schema.direct_document import Way
-from constrained.frontends.json_schema.direct_rules import Texts
 from constrained.frontends.json_schema.document import Document
 from constrained.frontends.json_schema.emit import Emitter
 from constrained.frontends.json_schema.normalise import Normaliser
 from constrained.frontends.json_schema.numbers import NumberShape
 from constrained.frontends.json_schema.objects import Cell
+from constrained.frontends.json_schema.scalar_texts import Texts
 from constrained.frontends.json_schema.strings import StringShape
 from constrained.grammar.ir import Expr
 from constrained.limits import Limits
