@@ -41,21 +41,20 @@ def lower(
     resolve_tokens: Callable[[TokenReference], frozenset[int]] = lambda reference: frozenset(),
     mark: Callable[[], frozenset[int] | None] = lambda: None,
     budgets: bool = True,
-    net: Network | None = None,
+    begun: tuple[Network, int] | None = None,
 ) -> Program:
     """The program of ``rules`` for a vocabulary in which no token has a byte of ``unspellable``.
 
     ``mark``: asked at each ``Distinct`` for a token that is read where it begins; None leaves its condition out.
-    ``budgets``: whether tokens are counted; without, a ``TokenBudget`` is its text. ``net``: what ``build_network`` has
-    made of the rest, where it did.
+    ``budgets``: whether tokens are counted; without, a ``TokenBudget`` is its text. ``begun``: what
+    ``kernel.passes.lower_plainly`` came to.
 
     Raises ``GrammarLimitError`` and ``UnsatisfiableGrammarError``.
     """
-    if net is None:
-        net = build_network(rules, limits, resolve_tokens, mark, not unspellable)
+    net, found = begun or (build_network(rules, limits, resolve_tokens, mark, not unspellable), 0)
     try:
         try:
-            return _finish(net, limits, unspellable, budgets)
+            return _finish(net, limits, unspellable, budgets, found)
         except _SeesAll:
             net = build_network(rules, limits, resolve_tokens, mark, False)
             return _finish(net, limits, unspellable, budgets)
@@ -70,15 +69,16 @@ class _SeesAll(Exception):
     """A pass must see all edges, those of annexes too."""
 
 
-def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: bool) -> Program:
+def _finish(net: Network, limits: Limits, unspellable: frozenset[int], budgets: bool, found: int = 0) -> Program:
+    """``found``: what is in the way of ``plain_program``, where that was tried."""
     if not unspellable and not net.guard_dfas and not net.budgets:
-        found = plain_program(net)
-        if not isinstance(found, int):
+        tried = found or plain_program(net)
+        if not isinstance(tried, int):
             net.give_back()
-            return found
-        if found == EMPTY_ITEMS:
+            return tried
+        if tried == EMPTY_ITEMS:
             raise _empty_items()
-        if found == IMPOSSIBLE:
+        if tried == IMPOSSIBLE:
             raise _impossible(False)
         has_starts = False
     else:

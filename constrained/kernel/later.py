@@ -7,10 +7,11 @@ in its members' values. So a grammar may be lowered in two steps. At first ``Rul
 (``linking.need_position``, ``need_all``) gets ``Unwritten``, so that nothing that depends on it is ever told. Then
 ``SharedGrammar.write_whole`` lowers the grammar as a whole, and the automaton begins a new epoch with that.
 
-Only a grammar of which ``inlining.RuleTable`` has seen, by reading all of it, that each rule has a text and that no
-limit can be met: an error must come from compiling, and a key is offered only if its value can be written.
-Cost: both steps take the rules' choice (``inlining``), the second one everything else; it is worth while where the
-values are most of a grammar (``worth_while``).
+Only where it is known that each value has a text and that no limit can be met: an error must come from compiling, and
+a key is offered only if its value can be written. Either ``inlining.RuleTable`` has seen it by reading all rules, or
+the front end is sure of it (``RuleSet.sure``); then values are not even read.
+Cost: both steps choose the rules (``inlining``), and the second one writes everything; of a grammar that was read it is
+known whether that is worth while (``worth_while``).
 """
 
 from __future__ import annotations

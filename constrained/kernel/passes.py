@@ -63,8 +63,9 @@ def plain_program(net: Network):
 
 @cython.ccall
 def lower_plainly(writer: RuleWriter, root: str):
-    """The program of a writer's grammar, which may have values left for later (``kernel.later``); or its network, if
-    that wants other passes than these; or None, if it is not that easy (``engine.lowering`` begins anew).
+    """The program of a writer's grammar, which may have values left for later (``kernel.later``); or, for
+    ``engine.lowering`` to go on with, its network and what is in ``plain_program``'s way (0: it has not been there, for
+    the grammar wants other passes); or None: begin anew.
     """
     net: Network
     program: Program
@@ -72,13 +73,13 @@ def lower_plainly(writer: RuleWriter, root: str):
     try:
         net = writer.run(root)
         if net.guard_dfas or net.budgets:
-            return net
+            return net, 0
         later = writer.later
         found = plain_program(net)
     except (NetworkTooLarge, RepeatTooLarge):
         return None
     if type(found) is not Program:
-        return None
+        return None if later else (net, found)
     program = found
     net.give_back()
     if later and (program.lazy or program.counted):

@@ -135,7 +135,7 @@ class SharedGrammar:
             made = lower_plainly(writer, self.rules.root)
             if type(made) is Program:
                 return made
-        return self._lower(self.rules, self.limits, tables.unspellable, self._resolve, self._mark, net=made)
+        return self._lower(self.rules, self.limits, tables.unspellable, self._resolve, self._mark, begun=made)
 
     def write_whole(self):
         """Of a grammar that has values left for later (``kernel.later``): write them.
@@ -212,7 +212,7 @@ class SharedGrammar:
     def _writer(self, rules, limits, resolve_tokens, mark, annexes, makes_images, later):
         raise NotImplementedError
 
-    def _lower(self, rules, limits, unspellable, resolve_tokens, mark, *, net=None):
+    def _lower(self, rules, limits, unspellable, resolve_tokens, mark, *, begun=None):
         raise NotImplementedError
 
     def _resolve(self, reference):
